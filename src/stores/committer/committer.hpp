@@ -1,0 +1,105 @@
+#pragma once
+// Group commit: many threads in front of one store that is used by one thread.
+//
+// Whatever waits when the store thread is free becomes one batch, so one fsync serves many callers; nobody waits for
+// others to arrive. Operators' reads run between batches, a slice at a time.
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "stet/store.hpp"
+
+namespace stet::stores {
+
+class Committer {
+ public:
+  struct Options {
+    std::size_t max_batch = 256;  // commands; bounds how long the last of a batch waits
+    std::size_t read_slice = 200;  // records a list reads between two batches
+  };
+  struct Stats {  // since the start
+    std::uint64_t commands = 0;
+    std::uint64_t batches = 0;
+    std::uint64_t peeked = 0;         // claims answered without the store thread
+    std::uint64_t failed_batches = 0;  // units that failed as a whole
+    std::size_t waiting = 0;          // now, in the queue
+  };
+
+  using Done = std::function<void(Store::Outcome)>;
+  using Found = std::function<void(Expected<std::optional<Record>, Store::Failed>)>;
+  using Listed = std::function<void(Expected<Page, Store::Failed>)>;
+
+  explicit Committer(std::unique_ptr<Store> store, Options options);
+  explicit Committer(std::unique_ptr<Store> store);
+  ~Committer();  // stop()
+  Committer(const Committer&) = delete;
+  Committer& operator=(const Committer&) = delete;
+
+  // From any thread. `done` is called exactly once, must not throw and must not block: on the store thread when the
+  // command is as durable as the engine promises, or on the calling thread before submit returns when a claim could be
+  // answered by `peek` or the committer has stopped. A unit that failed as a whole is a Failed for each of its
+  // commands, with the StoreError's kind: `unavailable` means in doubt (protocol.md, rule 5).
+  void submit(Command command, Done done);
+
+  // From any thread; answered on the store thread (or at once, after stop). `list` gives up to `limit` records (at
+  // most 1,000) and the cursor of the rest.
+  void find(const OperationId& id, Found found);
+  void list(Filter filter, std::size_t limit, std::string cursor, Listed listed);
+
+  // Finishes what is queued, then joins the store thread. What comes later is refused as `not_written`.
+  // Not from a callback. Idempotent.
+  void stop();
+
+  Stats stats() const;
+
+ private:
+  struct Waiting {
+    Command command;
+    Done done;
+  };
+  struct Lookup {
+    OperationId id;
+    Found found;
+  };
+  struct Listing {
+    Filter filter;
+    std::size_t wanted;
+    Page page;  // so far; `next` is where it goes on
+    Listed listed;
+  };
+  using Reading = std::variant<Lookup, Listing>;
+
+  void run();
+  void commit(std::vector<Waiting>& batch);
+  void read(Reading reading);
+  void look_up(Lookup lookup);
+  void list_slice(Listing listing);
+
+  const std::unique_ptr<Store> store_;
+  const Options options_;
+
+  mutable std::mutex mutex_;  // guards the four below
+  std::condition_variable arrived_;
+  std::deque<Waiting> queue_;
+  std::deque<Reading> readings_;
+  bool stopping_ = false;
+
+  std::atomic<std::uint64_t> commands_{0};
+  std::atomic<std::uint64_t> batches_{0};
+  std::atomic<std::uint64_t> peeked_{0};
+  std::atomic<std::uint64_t> failed_batches_{0};
+
+  std::mutex joining_;
+  std::thread thread_;
+};
+
+}  // namespace stet::stores
