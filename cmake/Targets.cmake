@@ -1,0 +1,18 @@
+# stet_library(name SOURCES a.cpp … DEPENDS lib …)
+function(stet_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC stet_options ${ARG_DEPENDS})
+endfunction()
+
+# stet_test(name SOURCES a_test.cpp … DEPENDS lib …): one executable, each case a test of ctest's.
+function(stet_test name)
+  if(NOT STET_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE stet_options ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 60)
+endfunction()
+include(GoogleTest)

@@ -1,0 +1,51 @@
+#pragma once
+// Judgement as two pure tables: what a claim's result means, and what the upstream's outcome means.
+
+#include <variant>
+
+#include "stet/exchange.hpp"
+#include "stet/policy.hpp"
+#include "stet/shown.hpp"
+
+namespace stet {
+
+namespace decision {
+struct Run {};  // the claim is ours
+struct Show {   // nothing more happens
+  Shown shown;
+};
+struct Wait {  // another owner is at it
+  milliseconds retry_after{};
+};
+struct Compare {  // the fingerprint differs: judge by the recipe that made the stored one
+  Recipe recipe;
+};
+struct TakeOver {
+  Token seen;
+};
+struct Ask {
+  Token seen;
+};
+struct SettleUnknown {
+  Token seen;
+};
+}  // namespace decision
+using Decision = std::variant<decision::Run, decision::Show, decision::Wait, decision::Compare,
+                              decision::TakeOver, decision::Ask, decision::SettleUnknown>;
+
+// What a claim's result means for a caller whose route says `policy` and whose claim carried `recipe`.
+Decision decide(const Result&, const Policy&, const Recipe& recipe, RunsHere);
+
+// What the owner writes, and what its caller sees once that is durable.
+struct Settlement {
+  enum class Write : std::uint8_t { complete, release, give_back, settle_unknown };
+  Write write;
+  Shown shown;
+};
+Settlement settle(const UpstreamOutcome&, const Policy&, Earlier);
+
+// What a reconciler does with a lapsed record that nobody retries: by the record's own policy.
+enum class Reconcile : std::uint8_t { leave, settle_unknown, ask };
+Reconcile reconcile(const Terms&);
+
+}  // namespace stet
