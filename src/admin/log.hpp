@@ -24,6 +24,8 @@
 
 namespace stet::admin {
 
+class LogWriter;
+
 enum class Level : std::uint8_t { info, warning, error };
 
 // What is logged of one request. Views are read before the call returns.
@@ -71,13 +73,17 @@ class Log {
   void set_keys(config::LogKeys);
 
  private:
-  class Writer;
   void put(std::string line);
+  void tell_dropped();
+  std::string event_line(Level, std::string_view name, std::string_view message,
+                         std::initializer_list<Field>) const;
   config::LogFormat format_;
   std::atomic<config::LogKeys> keys_;
-  std::shared_ptr<Writer> writer_;  // shared with its thread, which a stuck stderr may keep beyond our end
-  std::mutex mutex_;
+  std::shared_ptr<LogWriter> writer_;  // shared with its thread, which a stuck stderr may keep beyond our end
+  std::atomic<std::uint64_t> told_dropped_{0};
+  std::mutex mutex_;  // of what follows
   std::set<std::string, std::less<>> said_;
+  std::chrono::steady_clock::time_point told_at_{};
 };
 
 }  // namespace stet::admin

@@ -1,0 +1,40 @@
+#include "admin/counted_store.hpp"
+
+namespace stet::admin {
+
+// A store that refuses (no room, a corrupt row) has answered, and is reachable.
+template <class Call>
+auto CountedStore::counting_failures(Call call) {
+  try {
+    auto result = call();
+    metrics_.reachable.set(1);
+    return result;
+  } catch (const StoreError& error) {
+    metrics_.failed(error.kind());
+    if (error.kind() == StoreFailure::unavailable) metrics_.reachable.set(0);
+    throw;
+  }
+}
+
+std::vector<Store::Outcome> CountedStore::execute(std::span<const Command> batch) {
+  const auto begin = std::chrono::steady_clock::now();
+  auto outcomes = counting_failures([&] { return store_->execute(batch); });
+  metrics_.batch(batch, outcomes, std::chrono::steady_clock::now() - begin);
+  return outcomes;
+}
+
+std::optional<Result> CountedStore::peek(const command::Claim& claim) noexcept {
+  auto result = store_->peek(claim);
+  if (result) metrics_.peeked.add();
+  return result;
+}
+
+std::optional<Record> CountedStore::find(const OperationId& id) {
+  return counting_failures([&] { return store_->find(id); });
+}
+
+Page CountedStore::list(const Filter& filter, std::size_t limit, const std::string& cursor) {
+  return counting_failures([&] { return store_->list(filter, limit, cursor); });
+}
+
+}  // namespace stet::admin
