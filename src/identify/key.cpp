@@ -1,0 +1,69 @@
+// Which key a request carries (http.md, "The key").
+
+#include "identify/identify.hpp"
+#include "identify/key_field.hpp"
+#include "identify/natural_key.hpp"
+
+namespace stet::identify {
+namespace {
+
+constexpr std::string_view kAdvice =
+    "Send one key of 1 to 255 visible ASCII characters, such as a UUID, and the same one with every retry";
+
+std::string or_list(const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 == names.size() ? " or " : ", ";
+    text += names[i];
+  }
+  return text;
+}
+
+std::string spell(config::KeySpelling spelling, const std::string& key) {
+  return spelling == config::KeySpelling::quoted || !has_bare_form(key) ? quoted_form(key) : key;
+}
+
+std::variant<Key, NoKey, Refusal> header_key(const config::Route& route, const http::RequestHead& head) {
+  std::string_view name;
+  std::string_view line;
+  std::size_t lines = 0;
+  for (const auto& candidate : route.key_headers) {
+    if (lines > 0 && http::iequals(candidate, name)) continue;  // configured twice
+    for (const auto value : head.fields.all(candidate)) {
+      if (++lines > 1) {
+        const std::string both = std::string(name) == candidate ? candidate + " stands in more than one line"
+                                                                : std::string(name) + " and " + candidate + " are both there";
+        return Refusal{Problem::key_invalid, both + ". " + std::string(kAdvice) + "."};
+      }
+      name = candidate;
+      line = value;
+    }
+  }
+  if (lines == 0) {
+    if (route.key != config::KeyMode::required) return NoKey{};
+    return Refusal{Problem::key_missing, "This route needs the header " + or_list(route.key_headers) + ". " +
+                                             std::string(kAdvice) + "."};
+  }
+  auto key = parse_key_field(line);
+  if (!key) {
+    return Refusal{Problem::key_invalid,
+                   "In " + std::string(name) + " " + key.error() + ". " + std::string(kAdvice) + "."};
+  }
+  std::string spelling = route.key_spelling == config::KeySpelling::as_is ? std::string(trim(line))
+                                                                          : spell(route.key_spelling, *key);
+  return Key{stored_header_key(std::move(*key)), std::move(spelling)};
+}
+
+}  // namespace
+
+std::variant<Key, NoKey, Refusal> find_key(const config::Route& route, const http::RequestHead& head,
+                                           std::string_view body) {
+  if (route.key == config::KeyMode::off) return NoKey{};
+  if (route.key_from.kind == config::KeySource::Kind::header) return header_key(route, head);
+  auto key = find_natural_key(route, head, body);
+  if (!key) return std::move(key.error());
+  std::string spelling = spell(route.key_spelling, *key);
+  return Key{std::move(*key), std::move(spelling)};
+}
+
+}  // namespace stet::identify
