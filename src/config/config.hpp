@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stet/policy.hpp"
@@ -55,8 +56,15 @@ struct FingerprintSettings {
 };
 
 struct Match {
+  struct Segment {
+    enum class Kind : std::uint8_t { literal, any, rest };  // "charges", "*", "**"
+    Kind kind = Kind::literal;
+    std::string text;  // literal, decoded
+    bool operator==(const Segment&) const = default;
+  };
   std::vector<std::string> methods;
-  std::string pattern;  // "/charges/*", "**" the rest
+  std::string pattern;  // as written: "/charges/*"
+  std::vector<Segment> segments;
 };
 
 struct Route {
@@ -78,6 +86,7 @@ struct Route {
   int status_in_progress = 409;
   int status_key_reused = 422;
 
+  // Safe methods are never keyed; PUT, DELETE and others only on a route that names them and says so.
   KeyMode key_mode(std::string_view method) const;
 };
 
@@ -129,7 +138,7 @@ struct Config {
   Route defaults;
   std::vector<Route> routes;  // in the order of the file; the first match wins
 
-  milliseconds drain_time() const;
+  milliseconds drain_time() const;  // `drain`, or the longest response_timeout and 5 s
 };
 
 }  // namespace stet::config

@@ -1,0 +1,159 @@
+#include "config/document.hpp"
+
+#include <algorithm>
+#include <tuple>
+#include <vector>
+
+#define TOML_EXCEPTIONS 0
+#define TOML_HEADER_ONLY 1
+#include <toml++/toml.h>
+
+namespace stet::config {
+namespace {
+
+// More syntax errors than this are one big one.
+constexpr int kMaxSyntaxErrors = 20;
+// Nobody's configuration is larger; the parser's memory is a multiple of the text.
+constexpr std::size_t kMaxText = 4 << 20;
+
+struct Naming {
+  const std::string& source;
+  bool lines = true;  // a setting of the command line has none
+  Place at(const toml::source_region& region) const {
+    if (!lines) return {source, 0, 0};
+    return {source, region.begin.line, region.begin.column};
+  }
+};
+
+Value convert(const toml::node& node, const Naming& naming);
+
+Value convert_table(const toml::table& table, const Naming& naming) {
+  Value value;
+  value.kind = Value::Kind::table;
+  value.place = naming.at(table.source());
+  for (const auto& [key, child] : table)
+    value.members.push_back({std::string(key.str()), naming.at(key.source()), convert(child, naming)});
+  std::sort(value.members.begin(), value.members.end(), [](const Member& a, const Member& b) {
+    return std::tie(a.place.line, a.place.column, a.key) < std::tie(b.place.line, b.place.column, b.key);
+  });
+  return value;
+}
+
+Value convert(const toml::node& node, const Naming& naming) {
+  if (const auto* table = node.as_table()) return convert_table(*table, naming);
+  Value value;
+  value.place = naming.at(node.source());
+  if (const auto* array = node.as_array()) {
+    value.kind = Value::Kind::array;
+    for (const toml::node& item : *array) value.items.push_back(convert(item, naming));
+  } else if (const auto* string = node.as_string()) {
+    value.kind = Value::Kind::string;
+    value.text = string->get();
+  } else if (const auto* integer = node.as_integer()) {
+    value.kind = Value::Kind::integer;
+    value.integer = integer->get();
+  } else if (const auto* boolean = node.as_boolean()) {
+    value.kind = Value::Kind::boolean;
+    value.boolean = boolean->get();
+  } else {
+    value.kind = node.is_floating_point() ? Value::Kind::real : Value::Kind::date;
+  }
+  return value;
+}
+
+// The line with that number (from 1) turned into an empty one. Nothing when it is not safe to go on without it: a
+// table's header, whose keys would fall into the table before.
+bool blank_line(std::string& text, std::uint32_t number) {
+  std::size_t begin = 0;
+  for (std::uint32_t line = 1; line < number; ++line) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) return false;
+    begin = end + 1;
+  }
+  const std::size_t end = std::min(text.find('\n', begin), text.size());
+  const std::size_t first = text.find_first_not_of(" \t", begin);
+  if (first == std::string::npos || first >= end || text[first] == '[') return false;
+  const std::string_view line = std::string_view(text).substr(begin, end - begin);
+  if (line.find("\"\"\"") != line.npos || line.find("'''") != line.npos) return false;
+  text.erase(begin, end - begin);
+  return true;
+}
+
+}  // namespace
+
+const Value* Value::find(std::string_view key) const {
+  for (const Member& member : members)
+    if (member.key == key) return &member.value;
+  return nullptr;
+}
+
+std::string_view article_and_name(Value::Kind kind) {
+  switch (kind) {
+    case Value::Kind::string: return "a string";
+    case Value::Kind::integer: return "a whole number";
+    case Value::Kind::real: return "a decimal number";
+    case Value::Kind::boolean: return "true or false";
+    case Value::Kind::date: return "a date or time";
+    case Value::Kind::array: return "a list";
+    case Value::Kind::table: return "a table";
+  }
+  return "something else";
+}
+
+Value parse_document(std::string_view text, const std::string& source, Findings& findings) {
+  if (text.size() > kMaxText) {
+    findings.error({source, 1, 1}, "the file is larger than 4 MiB; a configuration was meant");
+    return {};
+  }
+  std::string rest(text);
+  std::uint32_t last_line = 0;
+  for (int errors = 0;; ++errors) {
+    const toml::parse_result parsed = toml::parse(std::string_view(rest), std::string_view(source));
+    if (parsed) return convert_table(parsed.table(), {source});
+    const toml::parse_error& error = parsed.error();
+    const Place place{source, error.source().begin.line, error.source().begin.column};
+    findings.error(place, "not TOML: " + std::string(error.description()));
+    if (errors + 1 == kMaxSyntaxErrors || place.line <= last_line || !blank_line(rest, place.line)) return {};
+    last_line = place.line;
+  }
+}
+
+Value parse_setting(std::string_view setting, Findings& findings) {
+  const std::size_t equals = setting.find('=');
+  const std::string key(setting.substr(0, equals));
+  const std::string source = "--set " + key;
+  const Place place{source, 0, 0};
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.' || c == ' ';
+  };
+  if (equals == setting.npos || key.empty() || !std::all_of(key.begin(), key.end(), plain)) {
+    findings.error(place, "key=value was meant, such as defaults.wait='\"2s\"'");
+    return {};
+  }
+  const toml::parse_result parsed = toml::parse(std::string_view(setting), std::string_view(source));
+  if (!parsed) {
+    const std::string_view value = setting.substr(equals + 1);
+    std::string what = "the value is not TOML: " + std::string(parsed.error().description());
+    if (value.find_first_of("\"'[{\n") == value.npos)
+      what = "the value is TOML, in which a string has quotes: \"" + std::string(value) + "\" was meant?";
+    findings.error(place, std::move(what));
+    return {};
+  }
+  Value table = convert_table(parsed.table(), {source, false});
+  if (table.members.size() != 1) {
+    findings.error(place, "one key and one value were meant; give --set once for each");
+    return {};
+  }
+  return table;
+}
+
+Value plain_string(std::string text, std::string source) {
+  Value value;
+  value.kind = Value::Kind::string;
+  value.place = {std::move(source), 0, 0};
+  value.text = std::move(text);
+  return value;
+}
+
+}  // namespace stet::config
