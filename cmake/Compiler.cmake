@@ -27,6 +27,13 @@ if(STET_SANITIZE)
   endif()
 endif()
 
+if(STET_FUZZ)  # libFuzzer steers by the coverage of everything, not of the target alone
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "The fuzzers need clang (CXX=clang++-19).")
+  endif()
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 find_program(LLD_PROGRAM ld.lld-19)
 if(LLD_PROGRAM AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
   add_link_options(-fuse-ld=lld)

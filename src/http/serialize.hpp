@@ -58,8 +58,10 @@ struct Forwarding {
 //     else set.
 void append_request_head(std::string& out, const RequestHead&, const Forwarding&);
 
-// What a client gets. `fields` are end-to-end lines: hop-by-hop ones among them, Content-Length and Date
-// repeats are left out. Date is added when there is none.
+// What a client gets. An answer to HEAD says sized(what GET would have got) where that is known, else
+// until_close(), which writes no length; `none` writes Content-Length: 0. 1xx, 204 and 304 get neither.
+// `fields` are end-to-end lines: hop-by-hop ones among them, Content-Length and Date repeats are left out.
+// Date is added when there is none.
 struct Reply {
   int status = 200;
   std::string_view reason;  // empty: the registered phrase
