@@ -1,0 +1,105 @@
+"""A TCP proxy that passes bytes on until a test says otherwise: cuts, stalls, drops one direction."""
+
+import socket
+import struct
+import threading
+
+RST = struct.pack("ii", 1, 0)
+
+
+class FaultProxy:
+    """`cut_request_after`, `cut_answer_after`: bytes of that direction to pass before both sides are reset; counted per
+    connection, None for never. `swallow_answers`: answers are read and go nowhere, then the connection is cut."""
+
+    def __init__(self, target):
+        self.target = target
+        self.cut_request_after = None
+        self.cut_answer_after = None
+        self.swallow_answers = False
+        self.pause = threading.Event()
+        self.pause.set()  # cleared: bytes wait
+        self.cuts = 0
+        self.connections = 0
+        self.pairs = set()
+        self.lock = threading.Lock()
+        self.closing = False
+        self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        self.address = self.listener.getsockname()
+        self.url = "http://127.0.0.1:%d" % self.address[1]
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def close(self):
+        self.closing = True
+        try:
+            self.listener.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self.listener.close()
+        self.cut_all()
+
+    def cut_all(self):
+        with self.lock:
+            pairs = list(self.pairs)
+        for pair in pairs:
+            self._cut(pair)
+
+    def _accept(self):
+        while not self.closing:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            try:
+                server = socket.create_connection(self.target, timeout=5)
+                server.settimeout(None)
+            except OSError:
+                client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RST)
+                client.close()
+                continue
+            pair = (client, server)
+            with self.lock:
+                self.connections += 1
+                self.pairs.add(pair)
+            for args in ((pair, client, server, "request"), (pair, server, client, "answer")):
+                threading.Thread(target=self._pump, args=args, daemon=True).start()
+
+    def _cut(self, pair):
+        with self.lock:
+            if pair not in self.pairs:
+                return
+            self.pairs.discard(pair)
+            self.cuts += 1
+        for end in pair:
+            try:
+                end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RST)
+                # Wakes the other pump; the reset goes out with the last close.
+                end.shutdown(socket.SHUT_RD)
+            except OSError:
+                pass
+            try:
+                end.close()
+            except OSError:
+                pass
+
+    def _limit(self, direction):
+        return self.cut_request_after if direction == "request" else self.cut_answer_after
+
+    def _pump(self, pair, source, sink, direction):
+        passed = 0
+        try:
+            while True:
+                data = source.recv(65536)
+                self.pause.wait()
+                if not data:
+                    sink.shutdown(socket.SHUT_WR)
+                    return
+                if direction == "answer" and self.swallow_answers:
+                    return self._cut(pair)
+                limit = self._limit(direction)
+                if limit is not None and passed + len(data) > limit:
+                    sink.sendall(data[: max(0, limit - passed)])
+                    return self._cut(pair)
+                sink.sendall(data)
+                passed += len(data)
+        except OSError:
+            self._cut(pair)
