@@ -1,0 +1,104 @@
+"""Stored answers under store_options.encryption_key: unreadable in the file, bound to their record, never guessed at."""
+
+import base64
+import sqlite3
+
+import pytest
+from support.upstream import answers
+
+AUTH = {"Authorization": "Bearer alice"}
+KEY = base64.b64encode(bytes(range(32))).decode()
+
+CONFIG = ('store_options.encryption_key = "env:STORE_KEY"\nstore_options.ballast = "64KiB"\n'
+          'store_options.free_space_floor = "1MiB"\n')
+SECRET = b"4242-4242-4242-4242-very-secret-answer"
+
+
+def everything_in(directory):
+    return b"".join(f.read_bytes() for f in directory.iterdir() if f.is_file() and f.suffix != ".toml")
+
+
+@pytest.fixture
+def encrypted(start_gateway, upstream):
+    upstream.default = answers(201, {"X-Card": "secret-header-value"}, SECRET)
+
+    def start(key=KEY):
+        return start_gateway(CONFIG, environment={"STORE_KEY": key})
+
+    return start
+
+
+def test_a_plain_store_holds_the_answer_in_the_clear(start_gateway, upstream, key):
+    """What the next test would miss if the answer were kept elsewhere."""
+    upstream.default = answers(201, {}, SECRET)
+    gateway = start_gateway()
+    gateway.client(AUTH).post(key=key)
+    gateway.stop()
+    assert SECRET in everything_in(gateway.directory)
+
+
+def test_an_encrypted_store_does_not(encrypted, upstream, key):
+    # apache/polaris PR3803: credentials in stored answers.
+    gateway = encrypted()
+    first = gateway.client(AUTH).post(key=key)
+    assert first.body == SECRET
+    assert gateway.client(AUTH).post(key=key).body == SECRET
+    gateway.kill()
+    stored = everything_in(gateway.directory)
+    assert SECRET not in stored and b"secret-header-value" not in stored
+    gateway.restart()
+    again = gateway.client(AUTH).post(key=key)
+    assert (again.body, again.header("X-Card"), again.outcome) == (SECRET, "secret-header-value", "replayed")
+    assert len(upstream.seen) == 1
+
+
+def test_another_key_neither_replays_nor_runs_again(encrypted, upstream, key):
+    gateway = encrypted()
+    gateway.client(AUTH).post(key=key)
+    gateway.stop()
+    gateway.environment["STORE_KEY"] = base64.b64encode(bytes(32)).decode()
+    gateway.launch()
+    try:
+        gateway.wait_until_ready(5)
+    except AssertionError:
+        assert gateway.process.child.returncode in (2, 3)  # refused at start is as good
+        return
+    answer = gateway.client(AUTH).post(key=key)
+    assert answer.status == 500 and answer.problem == "store-corrupt"
+    assert answer.json()["retryable"] is False and answer.json()["new_key_safe"] is False
+    assert len(upstream.seen) == 1
+
+
+@pytest.mark.parametrize("bad", ["", "short", "x" * 31, base64.b64encode(b"sixteen bytes!!!").decode()])
+def test_a_key_that_is_none_is_a_configuration_mistake(tmp_path, upstream, bad):
+    from support.processes import run_stet
+
+    file = tmp_path / "stet.toml"
+    file.write_text(f'upstream = "{upstream.url}"\nstore_options.encryption_key = "env:STORE_KEY"\n')
+    assert run_stet("check-config", str(file), env={"STORE_KEY": bad}).returncode == 2
+
+
+def test_a_flipped_byte_is_noticed(encrypted, upstream, key):
+    """A row that does not verify is neither replayed nor run again."""
+    gateway = encrypted()
+    gateway.client(AUTH).post(key=key)
+    gateway.stop()
+    changed = 0
+    with sqlite3.connect(gateway.store_path) as db:
+        for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+            columns = [c[1] for c in db.execute(f"PRAGMA table_info({table})")]
+            for column in columns:
+                rows = db.execute(f"SELECT rowid, {column} FROM {table} WHERE typeof({column}) = 'blob' "
+                                  f"AND length({column}) > 40").fetchall() if column else []
+                for row, blob in rows:
+                    flipped = bytearray(blob)
+                    flipped[len(flipped) // 2] ^= 1
+                    db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (bytes(flipped), row))
+                    changed += 1
+    db.close()
+    assert changed, "no sealed answer was found in the file"
+    gateway.restart()
+    answer = gateway.client(AUTH).post(key=key)
+    assert answer.status == 500 and answer.problem == "store-corrupt", answer
+    assert len(upstream.seen) == 1
+    assert gateway.client(AUTH).post(key=key + "b").status == 201
