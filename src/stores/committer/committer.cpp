@@ -1,0 +1,175 @@
+#include "stores/committer/committer.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "stores/listing.hpp"
+
+namespace stet::stores {
+namespace {
+
+Store::Failed closing() { return {StoreFailure::not_written, "the store is being closed"}; }
+
+// What an exception out of a store means for the commands it was given.
+Store::Failed failed_by(const std::exception& error) {
+  const auto* known = dynamic_cast<const StoreError*>(&error);
+  return {known != nullptr ? known->kind() : StoreFailure::unavailable, error.what()};
+}
+
+}  // namespace
+
+Committer::Committer(std::unique_ptr<Store> store) : Committer(std::move(store), Options()) {}
+
+Committer::Committer(std::unique_ptr<Store> store, Options options)
+    : store_(std::move(store)), options_(options), thread_([this] { run(); }) {}
+
+Committer::~Committer() { stop(); }
+
+void Committer::submit(Command command, Done done) {
+  if (const auto* claim = std::get_if<command::Claim>(&command)) {
+    if (auto answer = store_->peek(*claim)) {
+      peeked_.fetch_add(1, std::memory_order_relaxed);
+      done(*std::move(answer));
+      return;
+    }
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopping_) {
+      queue_.push_back({std::move(command), std::move(done)});
+      arrived_.notify_one();
+      return;
+    }
+  }
+  done(closing());
+}
+
+void Committer::find(const OperationId& id, Found found) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopping_) {
+      readings_.emplace_back(Lookup{id, std::move(found)});
+      arrived_.notify_one();
+      return;
+    }
+  }
+  found(unexpected(closing()));
+}
+
+void Committer::list(Filter filter, std::size_t limit, std::string cursor, Listed listed) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!stopping_) {
+      Page start;
+      start.next = std::move(cursor);
+      readings_.emplace_back(
+          Listing{std::move(filter), std::clamp<std::size_t>(limit, 1, kMostListed), std::move(start), std::move(listed)});
+      arrived_.notify_one();
+      return;
+    }
+  }
+  listed(unexpected(closing()));
+}
+
+void Committer::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    arrived_.notify_one();
+  }
+  const std::lock_guard lock(joining_);
+  if (thread_.joinable()) thread_.join();
+}
+
+Committer::Stats Committer::stats() const {
+  Stats stats;
+  stats.commands = commands_.load(std::memory_order_relaxed);
+  stats.batches = batches_.load(std::memory_order_relaxed);
+  stats.peeked = peeked_.load(std::memory_order_relaxed);
+  stats.failed_batches = failed_batches_.load(std::memory_order_relaxed);
+  const std::lock_guard lock(mutex_);
+  stats.waiting = queue_.size();
+  return stats;
+}
+
+// One batch, then one slice of reading: neither can keep the other waiting for long.
+void Committer::run() {
+  std::vector<Waiting> batch;
+  for (;;) {
+    std::optional<Reading> reading;
+    {
+      std::unique_lock lock(mutex_);
+      arrived_.wait(lock, [this] { return stopping_ || !queue_.empty() || !readings_.empty(); });
+      if (queue_.empty() && readings_.empty()) return;
+      const std::size_t size = std::min(queue_.size(), options_.max_batch);
+      const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(size);
+      batch.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
+      queue_.erase(queue_.begin(), end);
+      if (!readings_.empty()) {
+        reading = std::move(readings_.front());
+        readings_.pop_front();
+      }
+    }
+    if (!batch.empty()) commit(batch);
+    if (reading) read(*std::move(reading));
+  }
+}
+
+void Committer::commit(std::vector<Waiting>& batch) {
+  std::vector<Command> commands;
+  commands.reserve(batch.size());
+  for (Waiting& waiting : batch) commands.push_back(std::move(waiting.command));
+  std::vector<Store::Outcome> outcomes;
+  try {
+    outcomes = store_->execute(commands);
+    if (outcomes.size() != commands.size()) {
+      throw StoreError(StoreFailure::unavailable, "the store has not answered every command");
+    }
+  } catch (const std::exception& error) {
+    outcomes.assign(batch.size(), failed_by(error));
+    failed_batches_.fetch_add(1, std::memory_order_relaxed);
+  }
+  batches_.fetch_add(1, std::memory_order_relaxed);
+  commands_.fetch_add(batch.size(), std::memory_order_relaxed);
+  for (std::size_t i = 0; i < batch.size(); ++i) batch[i].done(std::move(outcomes[i]));
+  batch.clear();
+}
+
+void Committer::read(Reading reading) {
+  if (auto* lookup = std::get_if<Lookup>(&reading)) {
+    look_up(std::move(*lookup));
+  } else {
+    list_slice(std::get<Listing>(std::move(reading)));
+  }
+}
+
+void Committer::look_up(Lookup lookup) {
+  Expected<std::optional<Record>, Store::Failed> answer = std::nullopt;
+  try {
+    answer = store_->find(lookup.id);
+  } catch (const std::exception& error) {
+    answer = unexpected(failed_by(error));
+  }
+  lookup.found(std::move(answer));
+}
+
+void Committer::list_slice(Listing listing) {
+  try {
+    Page slice = store_->list(listing.filter, std::min(listing.wanted, options_.read_slice), listing.page.next);
+    listing.wanted -= std::min(listing.wanted, slice.records.size());
+    std::move(slice.records.begin(), slice.records.end(), std::back_inserter(listing.page.records));
+    listing.page.next = std::move(slice.next);
+  } catch (const std::exception& error) {
+    listing.listed(unexpected(failed_by(error)));
+    return;
+  }
+  if (listing.wanted == 0 || listing.page.next.empty()) {
+    listing.listed(std::move(listing.page));
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  readings_.emplace_back(std::move(listing));
+}
+
+}  // namespace stet::stores

@@ -1,0 +1,51 @@
+#include "stores/open.hpp"
+
+#include <array>
+
+#include "stores/sealed/sealed_store.hpp"
+#include "stores/sqlite/sqlite_store.hpp"
+
+namespace stet::stores {
+namespace {
+
+constexpr std::string_view kSqlite = "sqlite:";
+
+std::unique_ptr<Store> open_sqlite(const std::string& path, const OpenOptions& options) {
+  sqlite::Options its;
+  its.sync = options.durability == Durability::full ? sqlite::Options::Sync::full : sqlite::Options::Sync::os;
+  its.free_space_floor = options.free_space_floor;
+  its.ballast = options.ballast;
+  its.notice = options.notice;
+  its.die = options.die;
+  return sqlite::open(path, std::move(its));
+}
+
+[[noreturn]] void refuse(const std::string& url) {
+  static constexpr std::array<std::string_view, 5> kPlanned{"postgresql:", "postgres:", "redis:", "rediss:",
+                                                            "redis-cluster:"};
+  const std::string scheme = url.substr(0, url.find(':') + 1);
+  for (const std::string_view planned : kPlanned) {
+    if (scheme == planned) {
+      throw StoreError(StoreFailure::incompatible, scheme + " stores are not built yet; this binary knows sqlite:PATH");
+    }
+  }
+  // The URL may hold a password, so it is not repeated.
+  throw StoreError(StoreFailure::incompatible, "the store's URL is none that Stet knows; try sqlite:stet.db");
+}
+
+}  // namespace
+
+std::optional<std::string> sqlite_path(std::string_view url) {
+  if (!url.starts_with(kSqlite)) return std::nullopt;
+  return std::string(url.substr(kSqlite.size()));
+}
+
+std::unique_ptr<Store> open_store(const std::string& url, const OpenOptions& options) {
+  std::vector<EncryptionKey> keys;
+  if (options.encryption_key) keys.push_back(encryption_key(*options.encryption_key));
+  const std::optional<std::string> path = sqlite_path(url);
+  if (!path) refuse(url);
+  return seal(open_sqlite(*path, options), std::move(keys));
+}
+
+}  // namespace stet::stores

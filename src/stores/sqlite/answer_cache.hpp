@@ -1,0 +1,56 @@
+#pragma once
+// Recent durable answers, for replays from any thread while the store thread is busy with an fsync.
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
+#include "stet/store.hpp"
+
+namespace stet::stores::sqlite {
+
+class AnswerCache {
+ public:
+  explicit AnswerCache(std::size_t bytes);
+
+  // From the store thread, only after the commit that made it durable (or a read of what was durable before).
+  // A completed answer never changes, so what is there stays.
+  void keep(const Record& completed);
+  // From the store thread, before anybody hears that the record has been swept.
+  void drop(const OperationId& id);
+
+  // From any thread. Nothing unless exactly this request has been answered.
+  std::optional<result::Replay> replay(const command::Claim& claim) const;
+
+ private:
+  struct Entry {
+    std::string scope;
+    std::string key;
+    Fingerprint fingerprint;
+    result::Replay replay;
+    std::size_t bytes = 0;
+  };
+  struct Hash {  // ids are hashes already
+    std::size_t operator()(const OperationId& id) const;
+  };
+  // Several, so that replays on several threads seldom meet on a lock.
+  struct Shard {
+    mutable std::mutex mutex;
+    std::unordered_map<OperationId, std::shared_ptr<const Entry>, Hash> entries;
+    std::deque<OperationId> oldest_first;
+    std::size_t bytes = 0;
+  };
+  static constexpr std::size_t kShards = 16;
+
+  Shard& shard_of(const OperationId& id) { return shards_[id.bytes.back() % kShards]; }
+  const Shard& shard_of(const OperationId& id) const { return shards_[id.bytes.back() % kShards]; }
+
+  const std::size_t shard_bytes_;
+  std::array<Shard, kShards> shards_;
+};
+
+}  // namespace stet::stores::sqlite
