@@ -8,8 +8,6 @@
 namespace stet::config {
 namespace {
 
-using Said = std::map<std::string, Place, std::less<>>;
-
 // Where to report a contradiction between keys, the first of which that was said here gives the place; nothing when
 // all of them were inherited, and so reported at [defaults] already.
 std::optional<Place> place_of(const RouteDraft& draft, std::initializer_list<std::string_view> keys) {
@@ -29,7 +27,7 @@ void check_on_unknown(const RouteDraft& draft, Findings& findings) {
       findings.error(*place,
                      "on_unknown = \"retry\" runs the write again although it may have happened; it needs "
                      "upstream_idempotent = true, the upstream's promise to deduplicate on the key");
-  if (policy.terms.on_unknown == OnUnknown::ask && draft.route.reconcile_url.empty())
+  if (policy.terms.on_unknown == OnUnknown::ask && !draft.said.contains("reconcile.url"))
     if (const auto place = place_of(draft, {"on_unknown", "reconcile.url"}))
       findings.error(*place, "on_unknown = \"ask\" needs reconcile.url, the address to ask");
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -58,6 +57,24 @@ std::string_view meant_by(const std::array<Spelling, N>& spellings, std::string_
   for (const Spelling& spelling : spellings)
     if (spelling.written == small || spelling.meant == unit || lower(spelling.meant) == small) return spelling.meant;
   return {};
+}
+
+// How many typing errors lie between two words: a letter too many, missing, wrong, or swapped with its neighbour.
+std::size_t typos(std::string_view a, std::string_view b) {
+  std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) {
+    for (std::size_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        table[i][j] = i + j;
+        continue;
+      }
+      const std::size_t replaced = table[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      table[i][j] = std::min({table[i - 1][j] + 1, table[i][j - 1] + 1, replaced});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
+        table[i][j] = std::min(table[i][j], table[i - 2][j - 2] + 1);
+    }
+  }
+  return table[a.size()][b.size()];
 }
 
 }  // namespace
@@ -144,20 +161,8 @@ std::string_view nearest(std::string_view written, std::span<const std::string_v
   std::string_view best;
   std::size_t best_distance = std::max<std::size_t>(1, written.size() / 3) + 1;
   for (const std::string_view candidate : known) {
-    // Levenshtein's distance, one row at a time.
-    std::vector<std::size_t> row(candidate.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= written.size(); ++i) {
-      std::size_t diagonal = row[0];
-      row[0] = i;
-      for (std::size_t j = 1; j <= candidate.size(); ++j) {
-        const std::size_t replace = diagonal + (written[i - 1] == candidate[j - 1] ? 0 : 1);
-        diagonal = row[j];
-        row[j] = std::min({row[j] + 1, row[j - 1] + 1, replace});
-      }
-    }
-    if (row.back() < best_distance) {
-      best_distance = row.back();
+    if (const std::size_t d = typos(written, candidate); d < best_distance) {
+      best_distance = d;
       best = candidate;
     }
   }
