@@ -38,8 +38,9 @@ class AdminServer {
 
  private:
   class Serving;
-  explicit AdminServer(std::unique_ptr<Serving>);
+  AdminServer(std::unique_ptr<Serving>, Metrics&);
   std::unique_ptr<Serving> serving_;
+  Metrics& metrics_;
 };
 
 }  // namespace stet::admin

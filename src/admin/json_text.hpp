@@ -1,14 +1,11 @@
 #pragma once
-// Writing JSON text (RFC 8259) piece by piece, for lines and answers whose shape is known.
+// JSON text (RFC 8259) of flat objects, for log lines and short answers.
 
 #include <cstdint>
 #include <string>
 #include <string_view>
 
 namespace stet::admin {
-
-// A quoted string. Control characters are escaped; what is not UTF-8 becomes U+FFFD, so that any bytes give valid JSON.
-void append_json_string(std::string& out, std::string_view text);
 
 // One flat object: {"a":"x","b":1}.
 class JsonObject {

@@ -11,6 +11,8 @@ namespace {
 // How often lost lines are mentioned while they go on being lost.
 constexpr std::chrono::seconds kTellDropped{10};
 
+WallTime wall_time() { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); }
+
 }  // namespace
 
 Log::Log(config::LogFormat format, config::LogKeys keys, int fd)
@@ -27,7 +29,7 @@ Log::~Log() {
 
 void Log::request(const RequestLine& line) {
   if (format_ == config::LogFormat::off) return;
-  const auto now = std::chrono::system_clock::now();
+  const WallTime now = wall_time();
   const config::LogKeys keys = keys_.load(std::memory_order_relaxed);
   put(format_ == config::LogFormat::json ? json_line(line, keys, now) : text_line(line, keys, now));
 }
@@ -48,7 +50,7 @@ void Log::once(Level level, std::string_view name, std::string_view message, std
 
 std::string Log::event_line(Level level, std::string_view name, std::string_view message,
                             std::initializer_list<Field> fields) const {
-  const auto now = std::chrono::system_clock::now();
+  const WallTime now = wall_time();
   return format_ == config::LogFormat::json ? json_event(level, name, message, fields, now)
                                             : text_event(level, name, message, fields, now);
 }

@@ -2,10 +2,10 @@
 
 #include <array>
 #include <cstdio>
-#include <ctime>
 
 #include "admin/json_text.hpp"
 #include "core/digest.hpp"
+#include "http/date.hpp"
 
 namespace stet::admin {
 namespace {
@@ -75,21 +75,9 @@ std::string millis(std::chrono::nanoseconds elapsed) {
 
 std::string key_hash(std::string_view key) { return to_hex(sha256(key)).substr(0, 16); }
 
-std::string rfc3339(std::chrono::system_clock::time_point time) {
-  const auto whole = std::chrono::floor<std::chrono::seconds>(time);
-  const std::time_t seconds = std::chrono::system_clock::to_time_t(whole);
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  std::array<char, 32> text;
-  const std::size_t date = std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%S", &parts);
-  const auto ms = duration_cast<std::chrono::milliseconds>(time - whole).count();
-  const int rest = std::snprintf(text.data() + date, text.size() - date, ".%03dZ", static_cast<int>(ms));
-  return std::string(text.data(), date + static_cast<std::size_t>(rest));
-}
-
-std::string json_line(const RequestLine& line, config::LogKeys keys, std::chrono::system_clock::time_point now) {
+std::string json_line(const RequestLine& line, config::LogKeys keys, WallTime now) {
   JsonObject out;
-  out.add("time", rfc3339(now));
+  out.add("time", http::rfc3339(now));
   out.add("level", "info");
   out.add("event", "request");
   if (line.operation) out.add("operation", line.operation->text());
@@ -111,8 +99,8 @@ std::string json_line(const RequestLine& line, config::LogKeys keys, std::chrono
   return out.take();
 }
 
-std::string text_line(const RequestLine& line, config::LogKeys keys, std::chrono::system_clock::time_point now) {
-  std::string out = rfc3339(now);
+std::string text_line(const RequestLine& line, config::LogKeys keys, WallTime now) {
+  std::string out = http::rfc3339(now);
   out += ' ';
   append_printable(out, line.method);
   out += ' ';
@@ -138,9 +126,9 @@ std::string text_line(const RequestLine& line, config::LogKeys keys, std::chrono
 }
 
 std::string json_event(Level level, std::string_view event, std::string_view message,
-                       std::initializer_list<Field> fields, std::chrono::system_clock::time_point now) {
+                       std::initializer_list<Field> fields, WallTime now) {
   JsonObject out;
-  out.add("time", rfc3339(now));
+  out.add("time", http::rfc3339(now));
   out.add("level", level_name(level));
   out.add("event", event);
   out.add("message", message);
@@ -151,8 +139,8 @@ std::string json_event(Level level, std::string_view event, std::string_view mes
 }
 
 std::string text_event(Level level, std::string_view event, std::string_view message,
-                       std::initializer_list<Field> fields, std::chrono::system_clock::time_point now) {
-  std::string out = rfc3339(now);
+                       std::initializer_list<Field> fields, WallTime now) {
+  std::string out = http::rfc3339(now);
   if (level != Level::info) out.append(" ").append(level_name(level));
   out.append(" ").append(event).append(": ");
   append_printable(out, message);

@@ -7,16 +7,14 @@
 
 namespace stet::admin {
 
-std::string json_line(const RequestLine&, config::LogKeys, std::chrono::system_clock::time_point);
-std::string text_line(const RequestLine&, config::LogKeys, std::chrono::system_clock::time_point);
+std::string json_line(const RequestLine&, config::LogKeys, WallTime);
+std::string text_line(const RequestLine&, config::LogKeys, WallTime);
 std::string json_event(Level, std::string_view name, std::string_view message, std::initializer_list<Field>,
-                       std::chrono::system_clock::time_point);
+                       WallTime);
 std::string text_event(Level, std::string_view name, std::string_view message, std::initializer_list<Field>,
-                       std::chrono::system_clock::time_point);
+                       WallTime);
 
 // The first 64 bits of the key's SHA-256 in hex: enough to find a key's lines again, too little to be the key.
 std::string key_hash(std::string_view key);
-// "2026-01-31T12:00:00.123Z"
-std::string rfc3339(std::chrono::system_clock::time_point);
 
 }  // namespace stet::admin

@@ -8,7 +8,7 @@ namespace {
 using namespace std::chrono_literals;
 using config::LogKeys;
 
-constexpr std::chrono::system_clock::time_point kNow{std::chrono::seconds(1'767'225'600) + 45ms};
+constexpr WallTime kNow{std::chrono::seconds(1'767'225'600) + 45ms};
 
 RequestLine charge() {
   RequestLine line;

@@ -1,0 +1,15 @@
+#pragma once
+// The body of POST /api/sweep.
+
+#include <string>
+#include <string_view>
+
+#include "stet/error.hpp"
+#include "stet/store.hpp"
+
+namespace stet::admin {
+
+// Empty, {} or {"trust_clock": true}: the operator says that a wall clock that jumped is right now.
+Expected<command::Sweep::Clock, std::string> parse_sweep(std::string_view json);
+
+}  // namespace stet::admin
