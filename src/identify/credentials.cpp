@@ -52,15 +52,18 @@ std::string about_cookies(const http::Fields& fields) {
     likely = cookie.name;
     break;
   }
-  return "The request carries cookies, and the gateway cannot know whether one of them says who is calling. Configure "
-         "the one that does, for example scope = [\"cookie:" + likely +
-         "\"], or scope = [\"credentials\"] if the cookies do not matter";
+  return "The request carries cookies, and the gateway cannot know whether one of them says who is calling. "
+         "Configure "
+         "the one that does, for example scope = [\"cookie:" +
+         likely + "\"], or scope = [\"credentials\"] if the cookies do not matter";
 }
 
 std::string about_jwt(std::string_view name) {
   return "The credential in " + std::string(name) +
-         " looks like a JSON Web Token, which clients renew: a retry with a new token would count as another caller. "
-         "Configure the claim that stays, for example scope = [\"jwt:sub\"] with [jwt], or scope = [\"credentials\"] "
+         " looks like a JSON Web Token, which clients renew: a retry with a new token would count as another "
+         "caller. "
+         "Configure the claim that stays, for example scope = [\"jwt:sub\"] with [jwt], or scope = "
+         "[\"credentials\"] "
          "if a retry always carries the same token";
 }
 
@@ -90,7 +93,8 @@ Expected<std::string, std::string> credentials_of(const http::Fields& fields) {
   for (const auto name : kCredentials) {
     const auto lines = fields.all(name);
     if (lines.empty()) continue;
-    if (lines.size() > 1) return unexpected("The header " + std::string(name) + " stands in more than one line");
+    if (lines.size() > 1)
+      return unexpected("The header " + std::string(name) + " stands in more than one line");
     const auto value = trim(lines.front());
     if (value.empty()) return unexpected("The header " + std::string(name) + " is empty");
     append_netstring(all, name);

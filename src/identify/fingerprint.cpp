@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::string_view kTag = "stet fingerprint";
 
-// Which form of the body was hashed. Part of what is hashed, so that no body can pose as another's canonical form.
+// Which form of the body was hashed. Part of what is hashed, so that no body can pose as another's canonical
+// form.
 constexpr std::string_view kJson = "json";
 constexpr std::string_view kMultipart = "multipart";
 constexpr std::string_view kBytes = "bytes";
@@ -28,7 +29,8 @@ bool append_json(std::string& out, const RecipeParts& parts, std::string_view bo
 // The form's name; its text is in `form`, or for bytes the body itself.
 std::string_view body_form(const RecipeParts& parts, const Subject& subject, std::string& form) {
   form.clear();
-  // A body in some encoding is never decoded here, and of two types the upstream picks the one we do not know.
+  // A body in some encoding is never decoded here, and of two types the upstream picks the one we do not
+  // know.
   if (subject.fields.count("Content-Encoding") != 0) return kBytes;
   const auto types = subject.fields.all("Content-Type");
   if (types.size() != 1) return kBytes;
@@ -72,12 +74,13 @@ Fingerprint make_fingerprint(const config::FingerprintSettings& settings, const 
   const RecipeParts parts = recipe_parts(settings);
   Fingerprint made;
   made.recipe = write_recipe(parts);
-  made.digest = digest_of(parts, made.recipe, settings.secrets.empty() ? nullptr : &settings.secrets.front(), subject);
+  made.digest =
+      digest_of(parts, made.recipe, settings.secrets.empty() ? nullptr : &settings.secrets.front(), subject);
   return made;
 }
 
-std::optional<Fingerprint> remake_fingerprint(const config::FingerprintSettings& settings, const Recipe& recipe,
-                                              const Subject& subject) {
+std::optional<Fingerprint> remake_fingerprint(const config::FingerprintSettings& settings,
+                                              const Recipe& recipe, const Subject& subject) {
   const auto parts = read_recipe(recipe);
   if (!parts) return std::nullopt;
   const std::string* secret = nullptr;

@@ -18,7 +18,8 @@ class Hmac {
     char name[] = "SHA256";
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0),
                                  OSSL_PARAM_construct_end()};
-    if (EVP_MAC_CTX_set_params(context_, params) != 1) throw std::runtime_error("no HMAC-SHA-256 in this OpenSSL");
+    if (EVP_MAC_CTX_set_params(context_, params) != 1)
+      throw std::runtime_error("no HMAC-SHA-256 in this OpenSSL");
   }
   ~Hmac() {
     EVP_MAC_CTX_free(context_);
@@ -29,7 +30,8 @@ class Hmac {
 
   void begin(std::string_view secret) {
     const auto* key = reinterpret_cast<const unsigned char*>(secret.data());
-    if (EVP_MAC_init(context_, key, secret.size(), nullptr) != 1) throw std::runtime_error("HMAC-SHA-256 failed");
+    if (EVP_MAC_init(context_, key, secret.size(), nullptr) != 1)
+      throw std::runtime_error("HMAC-SHA-256 failed");
   }
   void add(std::string_view bytes) {
     EVP_MAC_update(context_, reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size());

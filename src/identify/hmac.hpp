@@ -8,7 +8,8 @@
 
 namespace stet::identify {
 
-Digest hmac_sha256(std::string_view secret, std::initializer_list<std::string_view> parts);  // lengths before each
-Digest hmac_sha256_of(std::string_view secret, std::string_view bytes);                       // bytes as they are
+Digest hmac_sha256(std::string_view secret,
+                   std::initializer_list<std::string_view> parts);       // lengths before each
+Digest hmac_sha256_of(std::string_view secret, std::string_view bytes);  // bytes as they are
 
 }  // namespace stet::identify

@@ -1,7 +1,7 @@
 #pragma once
-// From a request to an identity: key, scope, fingerprint (http.md, "The key", "The scope", "The fingerprint").
-// Pure: what a scope needs from outside (a JWT's verification key is configuration; an auth subrequest is not)
-// is handed in.
+// From a request to an identity: key, scope, fingerprint (http.md, "The key", "The scope", "The
+// fingerprint"). Pure: what a scope needs from outside (a JWT's verification key is configuration; an auth
+// subrequest is not) is handed in.
 
 #include <optional>
 #include <string>
@@ -24,18 +24,20 @@ struct Refusal {
 // ---- the key ----
 struct NoKey {};  // absent on an optional route: the request is not protected
 struct Key {
-  std::string value;      // what the record is stored under: 1 to 255 characters of printable ASCII
-  std::string spelling;   // what goes upstream after key_spelling, in the route's first key header and no other
+  std::string value;  // what the record is stored under: 1 to 255 characters of printable ASCII
+  std::string
+      spelling;  // what goes upstream after key_spelling, in the route's first key header and no other
 };
-// For a method that the route keys (config::Route::key_mode). `body` is the whole body for key_from = "json:…", and
-// not looked at otherwise. More than one key header, also of different names or with equal values, is key-invalid:
-// which of them the next attempt keeps is anybody's guess.
-std::variant<Key, NoKey, Refusal> find_key(const config::Route&, const http::RequestHead&, std::string_view body);
+// For a method that the route keys (config::Route::key_mode). `body` is the whole body for key_from =
+// "json:…", and not looked at otherwise. More than one key header, also of different names or with equal
+// values, is key-invalid: which of them the next attempt keeps is anybody's guess.
+std::variant<Key, NoKey, Refusal> find_key(const config::Route&, const http::RequestHead&,
+                                           std::string_view body);
 
 // ---- the scope ----
 struct Scope {
-  std::string value;  // 64 lower-case hex digits: SHA-256 over the rule and its parts; names no caller
-  std::string rule;   // how it was found, for Terms::scope_rule and the status location
+  std::string value;    // 64 lower-case hex digits: SHA-256 over the rule and its parts; names no caller
+  std::string rule;     // how it was found, for Terms::scope_rule and the status location
   bool shared = false;  // no credentials of any kind: the log says so once
 };
 // The route's scope rule needs the auth subrequest first?
@@ -46,8 +48,9 @@ Expected<Scope, Refusal> find_scope(const config::Config&, const config::Route&,
 // A rule is "default", or the parts as configured with a space between them ("header:x-account jwt:sub").
 // The same for a stored rule (Terms::scope_rule), for the status location. A rule that this configuration
 // cannot follow is a Refusal.
-Expected<Scope, Refusal> find_scope_by_rule(const config::Config&, std::string_view rule, const http::RequestHead&,
-                                            WallTime now, std::optional<std::string_view> principal);
+Expected<Scope, Refusal> find_scope_by_rule(const config::Config&, std::string_view rule,
+                                            const http::RequestHead&, WallTime now,
+                                            std::optional<std::string_view> principal);
 bool rule_needs_principal(std::string_view rule);
 
 // ---- the fingerprint ----
@@ -59,8 +62,9 @@ struct Subject {
   std::string_view body;
 };
 Fingerprint make_fingerprint(const config::FingerprintSettings&, const Subject&);
-// The fingerprint that `recipe` makes of this request; nothing when this build or these settings (a secret that is
-// gone) cannot follow it.
-std::optional<Fingerprint> remake_fingerprint(const config::FingerprintSettings&, const Recipe&, const Subject&);
+// The fingerprint that `recipe` makes of this request; nothing when this build or these settings (a secret
+// that is gone) cannot follow it.
+std::optional<Fingerprint> remake_fingerprint(const config::FingerprintSettings&, const Recipe&,
+                                              const Subject&);
 
 }  // namespace stet::identify

@@ -19,9 +19,15 @@ class Writer {
       only_found_ = true;
     }
     switch (node.kind) {
-      case JsonKind::null: out_.push_back('z'); break;
-      case JsonKind::no: out_.push_back('f'); break;
-      case JsonKind::yes: out_.push_back('t'); break;
+      case JsonKind::null:
+        out_.push_back('z');
+        break;
+      case JsonKind::no:
+        out_.push_back('f');
+        break;
+      case JsonKind::yes:
+        out_.push_back('t');
+        break;
       case JsonKind::number:
         out_.push_back('#');
         numbers_fine_ = append_decimal(out_, node.text) && numbers_fine_;
@@ -31,8 +37,12 @@ class Writer {
         out_.push_back('$');
         append_netstring(out_, node.text);
         break;
-      case JsonKind::array: array(node, ignore, only); break;
-      case JsonKind::object: object(node, ignore, only); break;
+      case JsonKind::array:
+        array(node, ignore, only);
+        break;
+      case JsonKind::object:
+        object(node, ignore, only);
+        break;
     }
   }
 

@@ -63,7 +63,8 @@ class JsonBuilder {
 
   bool add(JsonKind kind, std::string_view text, error_code& ec) {
     if (document_.nodes_.size() == JsonDocument::kMaxValues) return refuse(ec);
-    if (!document_.open_.empty()) document_.pending_.push_back(static_cast<std::uint32_t>(document_.nodes_.size()));
+    if (!document_.open_.empty())
+      document_.pending_.push_back(static_cast<std::uint32_t>(document_.nodes_.size()));
     document_.nodes_.push_back({.key = std::exchange(key_, {}), .text = text, .kind = kind});
     return true;
   }
@@ -98,8 +99,8 @@ class JsonBuilder {
     const auto key = [this](std::uint32_t index) { return document_.nodes_[index].key; };
     const auto before = [&key](std::uint32_t a, std::uint32_t b) { return key(a) < key(b); };
     if (!std::is_sorted(first, last, before)) std::sort(first, last, before);
-    return std::adjacent_find(first, last, [&key](std::uint32_t a, std::uint32_t b) { return key(a) == key(b); }) ==
-           last;
+    return std::adjacent_find(first, last,
+                              [&key](std::uint32_t a, std::uint32_t b) { return key(a) == key(b); }) == last;
   }
 
   void gather(Text piece) {
@@ -154,8 +155,9 @@ bool JsonDocument::parse(std::string_view text) {
 const JsonNode* JsonDocument::member(const JsonNode& object, std::string_view name) const {
   if (object.kind != JsonKind::object) return nullptr;
   const auto members = children(object);
-  const auto found = std::lower_bound(members.begin(), members.end(), name,
-                                      [this](std::uint32_t index, std::string_view n) { return nodes_[index].key < n; });
+  const auto found =
+      std::lower_bound(members.begin(), members.end(), name,
+                       [this](std::uint32_t index, std::string_view n) { return nodes_[index].key < n; });
   return found != members.end() && nodes_[*found].key == name ? &nodes_[*found] : nullptr;
 }
 

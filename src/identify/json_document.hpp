@@ -1,6 +1,6 @@
 #pragma once
-// A JSON text as a tree that loses nothing that matters for telling two bodies apart: numbers keep their digits,
-// strings are unescaped, members are sorted and known to be unique.
+// A JSON text as a tree that loses nothing that matters for telling two bodies apart: numbers keep their
+// digits, strings are unescaped, members are sorted and known to be unique.
 
 #include <cstdint>
 #include <span>
@@ -26,8 +26,9 @@ class JsonDocument {
   static constexpr std::size_t kMaxDepth = 64;
   static constexpr std::size_t kMaxValues = 1 << 18;
 
-  // false: not strictly JSON (RFC 8259, UTF-8), a name twice in one object, a lone surrogate, an absurd exponent,
-  // or one of the limits. The nodes look at `text` and at this document. May be used again and again.
+  // false: not strictly JSON (RFC 8259, UTF-8), a name twice in one object, a lone surrogate, an absurd
+  // exponent, or one of the limits. The nodes look at `text` and at this document. May be used again and
+  // again.
   [[nodiscard]] bool parse(std::string_view text);
 
   const JsonNode& root() const { return nodes_[0]; }
@@ -47,7 +48,7 @@ class JsonDocument {
   std::vector<std::uint32_t> open_;     // while parsing: the containers we are in, and
   std::vector<std::uint32_t> pending_;  // their children so far, with
   std::vector<std::uint32_t> marks_;    // where each container's children begin
-  std::string unescaped_;  // reserved once for a text, so that views into it stay
+  std::string unescaped_;               // reserved once for a text, so that views into it stay
 };
 
 }  // namespace stet::identify

@@ -14,11 +14,13 @@ namespace {
 
 using Kind = TokenFault::Kind;
 
-// A token may be used in the second it was made on a machine whose clock runs ahead. An expiry gets no such grace:
-// a replay never reaches the upstream, which would have refused it.
+// A token may be used in the second it was made on a machine whose clock runs ahead. An expiry gets no such
+// grace: a replay never reaches the upstream, which would have refused it.
 constexpr double kNotBeforeGrace = 5;
 
-tl::unexpected<TokenFault> invalid(std::string why) { return unexpected(TokenFault{Kind::invalid, std::move(why)}); }
+tl::unexpected<TokenFault> invalid(std::string why) {
+  return unexpected(TokenFault{Kind::invalid, std::move(why)});
+}
 
 std::vector<std::string_view> split_at_dots(std::string_view text) {
   std::vector<std::string_view> parts;
@@ -84,7 +86,8 @@ std::string check_claims(const config::Jwt& jwt, const JsonDocument& claims, Wal
 Expected<std::string, TokenFault> claim_text(const JsonDocument& claims, std::string_view name) {
   const auto none = [&name](std::string_view what) {
     return unexpected(TokenFault{Kind::no_claim, "The bearer token's claim \"" + std::string(name) + "\" " +
-                                                     std::string(what) + "; it has to be a string or an integer."});
+                                                     std::string(what) +
+                                                     "; it has to be a string or an integer."});
   };
   const JsonNode* const claim = claims.member(claims.root(), name);
   if (claim == nullptr) return none("is not there");
@@ -121,17 +124,21 @@ Expected<std::string, TokenFault> verified_claim(const config::Jwt& jwt, std::st
   }
   const auto signed_text = token.substr(0, parts[0].size() + 1 + parts[1].size());
   switch (check_signature(jwt, algorithm->text, signed_text, *signature)) {
-    case SignatureCheck::good: break;
-    case SignatureCheck::bad: return invalid("The bearer token's signature does not verify.");
+    case SignatureCheck::good:
+      break;
+    case SignatureCheck::bad:
+      return invalid("The bearer token's signature does not verify.");
     case SignatureCheck::other_algorithm:
       return invalid("The bearer token is signed with another algorithm than this gateway has a key for.");
     case SignatureCheck::unusable_key:
-      return invalid("The gateway's key cannot verify any token: jwt.public_key has to be an RSA key of 2048 bits or "
-                     "more, or an EC key on P-256, in PEM (BEGIN PUBLIC KEY).");
+      return invalid(
+          "The gateway's key cannot verify any token: jwt.public_key has to be an RSA key of 2048 bits or "
+          "more, or an EC key on P-256, in PEM (BEGIN PUBLIC KEY).");
   }
   // Only now is anything in it worth reading.
   JsonDocument claims;
-  if (!parse_object(claims, *claims_text)) return invalid("The bearer token's claims are not one JSON object.");
+  if (!parse_object(claims, *claims_text))
+    return invalid("The bearer token's claims are not one JSON object.");
   if (auto wrong = check_claims(jwt, claims, now); !wrong.empty()) {
     return invalid("The bearer token is not accepted. " + wrong);
   }

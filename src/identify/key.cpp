@@ -31,8 +31,9 @@ std::variant<Key, NoKey, Refusal> header_key(const config::Route& route, const h
     if (lines > 0 && http::iequals(candidate, name)) continue;  // configured twice
     for (const auto value : head.fields.all(candidate)) {
       if (++lines > 1) {
-        const std::string both = std::string(name) == candidate ? candidate + " stands in more than one line"
-                                                                : std::string(name) + " and " + candidate + " are both there";
+        const std::string both = std::string(name) == candidate
+                                     ? candidate + " stands in more than one line"
+                                     : std::string(name) + " and " + candidate + " are both there";
         return Refusal{Problem::key_invalid, both + ". " + std::string(kAdvice) + "."};
       }
       name = candidate;

@@ -7,11 +7,21 @@ namespace {
 
 using Parsed = Expected<std::string, std::string>;
 
-bool is_printable(char c) { return c >= 0x20 && c <= 0x7e; }
-bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
-bool is_alpha(char c) { return is_lower(c) || (c >= 'A' && c <= 'Z'); }
-bool is_bare(char c) { return c > 0x20 && c <= 0x7e && c != ',' && c != '"' && c != '\\' && c != ';'; }
+bool is_printable(char c) {
+  return c >= 0x20 && c <= 0x7e;
+}
+bool is_lower(char c) {
+  return c >= 'a' && c <= 'z';
+}
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+bool is_alpha(char c) {
+  return is_lower(c) || (c >= 'A' && c <= 'Z');
+}
+bool is_bare(char c) {
+  return c > 0x20 && c <= 0x7e && c != ',' && c != '"' && c != '\\' && c != ';';
+}
 
 std::string describe(char c) {
   if (c == ' ') return "a space";
@@ -24,18 +34,21 @@ std::string describe(char c) {
   return "the byte 0x" + to_hex(&byte, 1);
 }
 
-std::string at(std::size_t index) { return " at character " + std::to_string(index + 1); }
+std::string at(std::size_t index) {
+  return " at character " + std::to_string(index + 1);
+}
 
 Parsed sized(std::string key) {
   if (key.empty()) return unexpected(std::string("the key is empty"));
   if (key.size() > kMaxKey) {
-    return unexpected("the key has " + std::to_string(key.size()) + " characters, and at most 255 are allowed");
+    return unexpected("the key has " + std::to_string(key.size()) +
+                      " characters, and at most 255 are allowed");
   }
   return key;
 }
 
-// Steps over RFC 8941 parameters; what they say does not matter, that they are well formed does: a field that is
-// not a structured field is not guessed at.
+// Steps over RFC 8941 parameters; what they say does not matter, that they are well formed does: a field that
+// is not a structured field is not guessed at.
 class Parameters {
  public:
   Parameters(std::string_view text, std::size_t from) : text_(text), at_(from) {}
@@ -67,9 +80,8 @@ class Parameters {
 
   bool name() {
     if (!is_lower(peek()) && peek() != '*') return false;
-    return run([](char c) {
-      return is_lower(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '*';
-    });
+    return run(
+        [](char c) { return is_lower(c) || is_digit(c) || c == '_' || c == '-' || c == '.' || c == '*'; });
   }
 
   bool value() {
@@ -97,7 +109,8 @@ class Parameters {
     }
     if (!is_alpha(first) && first != '*') return false;
     return run([](char c) {
-      return is_alpha(c) || is_digit(c) || std::string_view("!#$%&'*+-.^_`|~:/").find(c) != std::string_view::npos;
+      return is_alpha(c) || is_digit(c) ||
+             std::string_view("!#$%&'*+-.^_`|~:/").find(c) != std::string_view::npos;
     });
   }
 
@@ -132,14 +145,16 @@ Parsed parse_quoted(std::string_view line) {
     }
     ++i;
     if (i == line.size() || (line[i] != '"' && line[i] != '\\')) {
-      return unexpected("the backslash" + at(i - 1) + " stands before something other than \\ or a double quote");
+      return unexpected("the backslash" + at(i - 1) +
+                        " stands before something other than \\ or a double quote");
     }
     key.push_back(line[i]);
   }
   Parameters parameters(line, i + 1);
   if (!parameters.skip()) {
     const std::size_t where = std::min(parameters.position(), line.size());
-    if (where < line.size() && line[where] == ',') return unexpected("a list of keys: there is a comma" + at(where));
+    if (where < line.size() && line[where] == ',')
+      return unexpected("a list of keys: there is a comma" + at(where));
     return unexpected("what follows the closing double quote, from character " + std::to_string(where + 1) +
                       ", is not a parameter of a structured field (RFC 8941)");
   }

@@ -1,5 +1,6 @@
 #pragma once
-// The text of an Idempotency-Key field: an sf-string (RFC 8941 section 3.3.3) or the bare form that most clients send.
+// The text of an Idempotency-Key field: an sf-string (RFC 8941 section 3.3.3) or the bare form that most
+// clients send.
 
 #include <string>
 #include <string_view>

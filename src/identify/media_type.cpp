@@ -12,9 +12,13 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-std::string essence(std::string_view content_type) { return lower(trim(content_type.substr(0, content_type.find(';')))); }
+std::string essence(std::string_view content_type) {
+  return lower(trim(content_type.substr(0, content_type.find(';'))));
+}
 
-bool is_json(std::string_view essence) { return essence == "application/json" || essence.ends_with("+json"); }
+bool is_json(std::string_view essence) {
+  return essence == "application/json" || essence.ends_with("+json");
+}
 
 std::optional<std::string> parameter(std::string_view content_type, std::string_view name) {
   std::optional<std::string> found;

@@ -24,7 +24,8 @@ bool is_boundary(std::string_view text) {
 bool is_token(std::string_view text) {
   for (const char c : text) {
     const bool letter_or_digit = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-    if (!letter_or_digit && std::string_view("!#$%&'*+-.^_`|~").find(c) == std::string_view::npos) return false;
+    if (!letter_or_digit && std::string_view("!#$%&'*+-.^_`|~").find(c) == std::string_view::npos)
+      return false;
   }
   return !text.empty();
 }

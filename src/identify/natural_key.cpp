@@ -16,14 +16,21 @@ constexpr std::string_view kNatural = "natural|";
 constexpr std::string_view kHeader = "header|";
 constexpr std::string_view kHashed = "sha256:";
 
-Value missing(std::string detail) { return unexpected(Refusal{Problem::key_missing, std::move(detail)}); }
-Value invalid(std::string detail) { return unexpected(Refusal{Problem::key_invalid, std::move(detail)}); }
+Value missing(std::string detail) {
+  return unexpected(Refusal{Problem::key_missing, std::move(detail)});
+}
+Value invalid(std::string detail) {
+  return unexpected(Refusal{Problem::key_invalid, std::move(detail)});
+}
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string quoted(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
 
 Value from_json(const std::string& pointer, const http::Fields& fields, std::string_view body) {
   const std::string where = "the member at " + quoted(pointer) + " of the JSON body";
-  const std::string wanted = "This route takes its idempotency key from " + where + ", a string or an integer";
+  const std::string wanted =
+      "This route takes its idempotency key from " + where + ", a string or an integer";
   if (fields.count("Content-Encoding") != 0) {
     return missing(wanted + ", and cannot read a body with a Content-Encoding. Send the body without it.");
   }
@@ -34,26 +41,30 @@ Value from_json(const std::string& pointer, const http::Fields& fields, std::str
   const JsonNode* const node = find(document, pointer);
   if (node == nullptr) return missing(wanted + ". There is no such member.");
   switch (node->kind) {
-    case JsonKind::null: return missing(wanted + ". It is null.");
+    case JsonKind::null:
+      return missing(wanted + ". It is null.");
     case JsonKind::string:
       if (node->text.empty()) return invalid(wanted + ". It is empty.");
       return std::string(node->text);
     case JsonKind::number: {
       if (auto digits = whole_number(node->text, kMaxKey)) return std::move(*digits);
       std::string exact;
-      // A whole number too long to write out still has one exact spelling, which will be hashed.
+      // A whole number too long to write out still has one exact spelling.
       if (append_decimal(exact, node->text) && exact.find("e-") == std::string::npos) return exact;
       return invalid(wanted + ". It is a number with a fraction or an absurd exponent.");
     }
-    default: return invalid(wanted + ". It is neither.");
+    default:
+      return invalid(wanted + ". It is neither.");
   }
 }
 
 Value from_path(std::size_t segment, std::string_view path) {
-  const std::string wanted =
-      "This route takes its idempotency key from segment " + std::to_string(segment) + " of the path (counted from 1)";
+  const std::string wanted = "This route takes its idempotency key from segment " + std::to_string(segment) +
+                             " of the path (counted from 1)";
   const auto normal = http::normalise_path(path);
-  if (!normal) return invalid(wanted + ". The path has a percent sign without two hexadecimal digits behind it, or %00.");
+  if (!normal)
+    return invalid(wanted +
+                   ". The path has a percent sign without two hexadecimal digits behind it, or %00.");
   std::size_t end = 0;  // of the segment; the path begins with a slash
   for (std::size_t i = 0; i < segment; ++i) {
     if (end >= normal->size()) return missing(wanted + ". The path is shorter.");
@@ -68,7 +79,8 @@ Value from_query(const std::string& parameter, std::string_view query) {
   const std::string wanted =
       "This route takes its idempotency key from the query parameter " + quoted(parameter);
   const auto values = http::query_values(query, parameter);
-  if (!values) return invalid(wanted + ". The query has a percent sign without two hexadecimal digits behind it.");
+  if (!values)
+    return invalid(wanted + ". The query has a percent sign without two hexadecimal digits behind it.");
   if (values->empty()) return missing(wanted + ". It is not there.");
   if (values->size() > 1) return invalid(wanted + ". It is there more than once.");
   if (values->front().empty()) return invalid(wanted + ". It is empty.");
@@ -82,7 +94,9 @@ bool is_printable(std::string_view text) {
   return true;
 }
 
-std::string hash(std::string_view text) { return std::string(kHashed) + to_hex(sha256(text)); }
+std::string hash(std::string_view text) {
+  return std::string(kHashed) + to_hex(sha256(text));
+}
 
 }  // namespace
 
@@ -91,10 +105,14 @@ Expected<std::string, Refusal> find_natural_key(const config::Route& route, cons
   const auto& from = route.key_from;
   auto value = [&]() -> Value {
     switch (from.kind) {
-      case config::KeySource::Kind::json: return from_json(from.json_pointer, head.fields, body);
-      case config::KeySource::Kind::path: return from_path(from.segment, head.path());
-      case config::KeySource::Kind::query: return from_query(from.parameter, head.query());
-      case config::KeySource::Kind::header: break;
+      case config::KeySource::Kind::json:
+        return from_json(from.json_pointer, head.fields, body);
+      case config::KeySource::Kind::path:
+        return from_path(from.segment, head.path());
+      case config::KeySource::Kind::query:
+        return from_query(from.parameter, head.query());
+      case config::KeySource::Kind::header:
+        break;
     }
     return missing("This route has no source for natural keys.");
   }();
@@ -106,7 +124,8 @@ Expected<std::string, Refusal> find_natural_key(const config::Route& route, cons
   append_percent_encoded(space, from.text, "|,;\"\\");
   space.push_back('|');
   // A value that begins like a hash is hashed too, so that nobody can name another's hash.
-  const bool as_is = is_printable(*value) && !value->starts_with(kHashed) && space.size() + value->size() <= kMaxKey;
+  const bool as_is =
+      is_printable(*value) && !value->starts_with(kHashed) && space.size() + value->size() <= kMaxKey;
   if (as_is) return space + *value;
   if (space.size() + kHashed.size() + 64 <= kMaxKey) return space + hash(*value);
   return std::string(kNatural) + to_hex(sha256_parts({space, *value}));

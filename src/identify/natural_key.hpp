@@ -8,9 +8,10 @@
 
 namespace stet::identify {
 
-// The stored key is "natural|<route>|<source>|<value>". For a path the value is the path up to and with the segment,
-// so that /orders/42 and /users/42 are two keys even where one route with wildcards takes both.
-Expected<std::string, Refusal> find_natural_key(const config::Route&, const http::RequestHead&, std::string_view body);
+// The stored key is "natural|<route>|<source>|<value>". For a path the value is the path up to and with the
+// segment, so that /orders/42 and /users/42 are two keys even where one route with wildcards takes both.
+Expected<std::string, Refusal> find_natural_key(const config::Route&, const http::RequestHead&,
+                                                std::string_view body);
 
 // What a key from a header is stored under: itself, moved out of the way where it looks like one of ours.
 std::string stored_header_key(std::string key);

@@ -6,7 +6,8 @@
 
 namespace stet::identify {
 
-// Everything but visible ASCII is encoded, and '%' and the characters of `also`. http::percent_decode undoes it.
+// Everything but visible ASCII is encoded, and '%' and the characters of `also`. http::percent_decode undoes
+// it.
 void append_percent_encoded(std::string& out, std::string_view text, std::string_view also);
 
 }  // namespace stet::identify

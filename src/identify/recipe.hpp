@@ -1,7 +1,8 @@
 #pragma once
-// How a fingerprint was made, as one line that can make it again: "v1", then "hmac:<key id>", "only:<pointers>",
-// "ignore:<pointers>", "headers:<names>", each only where it applies, lists sorted, percent-encoded, with commas.
-// A change of anything that is hashed, or of how, is a new version; old versions stay readable.
+// How a fingerprint was made, as one line that can make it again: "v1", then "hmac:<key id>",
+// "only:<pointers>", "ignore:<pointers>", "headers:<names>", each only where it applies, lists sorted,
+// percent-encoded, with commas. A change of anything that is hashed, or of how, is a new version; old
+// versions stay readable.
 
 #include <optional>
 #include <string>

@@ -41,13 +41,15 @@ Value bearer_token(const http::Fields& fields) {
     return refuse("This route's scope needs a bearer token: Authorization: Bearer <token>.");
   }
   const auto token = trim(text.substr(space));
-  if (token.empty()) return refuse("This route's scope needs a bearer token; the one in Authorization is empty.");
+  if (token.empty())
+    return refuse("This route's scope needs a bearer token; the one in Authorization is empty.");
   return std::string(token);
 }
 
 Value claim(const config::Config& config, const std::string& name, const http::Fields& fields, WallTime now) {
   if (!config.jwt) {
-    return refuse("The scope is \"jwt:" + name + "\", and there is no key to verify a token with. Configure "
+    return refuse("The scope is \"jwt:" + name +
+                  "\", and there is no key to verify a token with. Configure "
                   "jwt.secret or jwt.public_key.");
   }
   auto token = bearer_token(fields);
@@ -55,15 +57,18 @@ Value claim(const config::Config& config, const std::string& name, const http::F
   auto value = verified_claim(*config.jwt, *token, name, now);
   if (value) return std::move(*value);
   const bool bad = value.error().kind == TokenFault::Kind::invalid;
-  return unexpected(Refusal{bad ? Problem::credentials_invalid : Problem::scope_undefined, value.error().why});
+  return unexpected(
+      Refusal{bad ? Problem::credentials_invalid : Problem::scope_undefined, value.error().why});
 }
 
 Value principal_of(std::optional<std::string_view> principal) {
-  if (!principal) return unexpected(Refusal{Problem::auth_unavailable, "The authentication service has not answered."});
+  if (!principal)
+    return unexpected(Refusal{Problem::auth_unavailable, "The authentication service has not answered."});
   const auto value = trim(*principal);
   if (value.empty()) {
-    return refuse("The authentication service at auth.url let the request pass but did not say in X-Principal who is "
-                  "calling; its 2xx answers have to.");
+    return refuse(
+        "The authentication service at auth.url let the request pass but did not say in X-Principal who is "
+        "calling; its 2xx answers have to.");
   }
   return std::string(value);
 }
@@ -72,8 +77,9 @@ Value stated_credentials(const http::Fields& fields) {
   auto all = credentials_of(fields);
   if (!all) return refuse(all.error() + "; this route's scope needs every credential once and not empty.");
   if (all->empty()) {
-    return refuse("This route's scope is the caller's credentials, and the request has none. Send Authorization, "
-                  "X-Api-Key or Api-Key.");
+    return refuse(
+        "This route's scope is the caller's credentials, and the request has none. Send Authorization, "
+        "X-Api-Key or Api-Key.");
   }
   return std::move(*all);
 }
@@ -81,21 +87,31 @@ Value stated_credentials(const http::Fields& fields) {
 Value value_of(const ScopePart& part, const config::Config& config, const http::Fields& fields, WallTime now,
                std::optional<std::string_view> principal) {
   switch (part.kind) {
-    case Kind::credentials: return stated_credentials(fields);
-    case Kind::header: return only(fields.all(part.name), "the header " + part.name);
-    case Kind::cookie: return only(cookie_values(fields, part.name), "the cookie " + part.name);
-    case Kind::jwt: return claim(config, part.name, fields, now);
-    case Kind::auth: return principal_of(principal);
+    case Kind::credentials:
+      return stated_credentials(fields);
+    case Kind::header:
+      return only(fields.all(part.name), "the header " + part.name);
+    case Kind::cookie:
+      return only(cookie_values(fields, part.name), "the cookie " + part.name);
+    case Kind::jwt:
+      return claim(config, part.name, fields, now);
+    case Kind::auth:
+      return principal_of(principal);
     case Kind::client_cert:
-      return refuse("The scope is \"client-cert\", and this listener does not ask for client certificates. Let the "
-                    "ingress verify them and configure the header it sets, for example scope = "
-                    "[\"header:X-Client-Cert-Fingerprint\"]" + std::string(kWhere));
-    case Kind::none: return std::string();
+      return refuse(
+          "The scope is \"client-cert\", and this listener does not ask for client certificates. Let the "
+          "ingress verify them and configure the header it sets, for example scope = "
+          "[\"header:X-Client-Cert-Fingerprint\"]" +
+          std::string(kWhere));
+    case Kind::none:
+      return std::string();
   }
   return refuse("This build does not know that part of a scope.");
 }
 
-std::string scope_value(const std::string& parts) { return to_hex(sha256_parts({"stet scope 1", parts})); }
+std::string scope_value(const std::string& parts) {
+  return to_hex(sha256_parts({"stet scope 1", parts}));
+}
 
 void append_part(std::string& out, const ScopePart& part, std::string_view value) {
   append_netstring(out, rule_text(part));
@@ -103,7 +119,8 @@ void append_part(std::string& out, const ScopePart& part, std::string_view value
 }
 
 Expected<Scope, Refusal> stated(const std::vector<ScopePart>& parts, const config::Config& config,
-                                const http::Fields& fields, WallTime now, std::optional<std::string_view> principal) {
+                                const http::Fields& fields, WallTime now,
+                                std::optional<std::string_view> principal) {
   std::string all;
   for (const ScopePart& part : parts) {
     auto value = value_of(part, config, fields, now, principal);
@@ -113,13 +130,17 @@ Expected<Scope, Refusal> stated(const std::vector<ScopePart>& parts, const confi
   return Scope{scope_value(all), rule_text(parts)};
 }
 
-// The same value as that of scope = ["credentials"], so that writing down what was the default changes nothing.
-Expected<Scope, Refusal> careful_default(const http::Fields& fields, const std::vector<std::string>& key_headers) {
+// The same value as that of scope = ["credentials"], so that writing down what was the default changes
+// nothing.
+Expected<Scope, Refusal> careful_default(const http::Fields& fields,
+                                         const std::vector<std::string>& key_headers) {
   if (auto doubt = doubt_about_default(fields, key_headers)) return refuse(*doubt + std::string(kWhere));
   auto credentials = credentials_of(fields);
   if (!credentials) {
-    return refuse(credentials.error() + ", so it does not say who is calling. Send it once, or configure what does, "
-                  "for example scope = [\"header:X-Account\"]" + std::string(kWhere));
+    return refuse(credentials.error() +
+                  ", so it does not say who is calling. Send it once, or configure what does, "
+                  "for example scope = [\"header:X-Account\"]" +
+                  std::string(kWhere));
   }
   std::string all;
   append_part(all, ScopePart{Kind::credentials, {}}, *credentials);
@@ -143,7 +164,9 @@ bool asks_for_principal(const std::vector<ScopePart>& parts) {
 
 }  // namespace
 
-bool needs_principal(const config::Route& route) { return asks_for_principal(route.scope); }
+bool needs_principal(const config::Route& route) {
+  return asks_for_principal(route.scope);
+}
 
 bool rule_needs_principal(std::string_view rule) {
   const auto parts = parse_rule(rule);
@@ -154,8 +177,10 @@ Expected<Scope, Refusal> find_scope(const config::Config& config, const config::
                                     const http::RequestHead& head, WallTime now,
                                     std::optional<std::string_view> principal) {
   if (route.scope.empty() && route.key_from.kind != config::KeySource::Kind::header) {
-    return refuse("This route takes its keys from the request itself (key_from), which anybody can guess, so it needs "
-                  "an explicit scope, for example scope = [\"credentials\"]" + std::string(kWhere));
+    return refuse(
+        "This route takes its keys from the request itself (key_from), which anybody can guess, so it needs "
+        "an explicit scope, for example scope = [\"credentials\"]" +
+        std::string(kWhere));
   }
   return by_parts(settled(route.scope), config, route.key_headers, head.fields, now, principal);
 }

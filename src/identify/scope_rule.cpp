@@ -19,9 +19,12 @@ struct Word {
   enum class Name : std::uint8_t { none, needed } name;
 };
 constexpr Word kWords[] = {
-    {"credentials", Kind::credentials, Word::Name::none}, {"header", Kind::header, Word::Name::needed},
-    {"cookie", Kind::cookie, Word::Name::needed},         {"jwt", Kind::jwt, Word::Name::needed},
-    {"auth", Kind::auth, Word::Name::none},               {"client-cert", Kind::client_cert, Word::Name::none},
+    {"credentials", Kind::credentials, Word::Name::none},
+    {"header", Kind::header, Word::Name::needed},
+    {"cookie", Kind::cookie, Word::Name::needed},
+    {"jwt", Kind::jwt, Word::Name::needed},
+    {"auth", Kind::auth, Word::Name::none},
+    {"client-cert", Kind::client_cert, Word::Name::none},
     {"none", Kind::none, Word::Name::none},
 };
 
@@ -47,8 +50,9 @@ std::vector<ScopePart> settled(const std::vector<ScopePart>& parts) {
   }
   const auto key = [](const ScopePart& part) { return std::tie(part.kind, part.name); };
   std::sort(out.begin(), out.end(), [&key](const auto& a, const auto& b) { return key(a) < key(b); });
-  out.erase(std::unique(out.begin(), out.end(), [&key](const auto& a, const auto& b) { return key(a) == key(b); }),
-            out.end());
+  out.erase(
+      std::unique(out.begin(), out.end(), [&key](const auto& a, const auto& b) { return key(a) == key(b); }),
+      out.end());
   return out;
 }
 

@@ -25,7 +25,9 @@ using PublicKey = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
 using Context = std::unique_ptr<EVP_MD_CTX, Free<EVP_MD_CTX_free>>;
 using EcSignature = std::unique_ptr<ECDSA_SIG, Free<ECDSA_SIG_free>>;
 
-const unsigned char* bytes(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
+const unsigned char* bytes(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
 
 PublicKey parse_key(const std::string& pem) {
   const Bio bio(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())));
@@ -77,7 +79,8 @@ SignatureCheck check_public(EVP_PKEY* key, std::string_view text, std::string_vi
   if (!context || EVP_DigestVerifyInit(context.get(), nullptr, EVP_sha256(), nullptr, key) != 1) {
     return SignatureCheck::bad;
   }
-  const int verdict = EVP_DigestVerify(context.get(), bytes(signature), signature.size(), bytes(text), text.size());
+  const int verdict =
+      EVP_DigestVerify(context.get(), bytes(signature), signature.size(), bytes(text), text.size());
   return verdict == 1 ? SignatureCheck::good : SignatureCheck::bad;
 }
 
