@@ -33,7 +33,7 @@ std::string text_of(const tcp::endpoint& endpoint) {
 
 }  // namespace
 
-// Everything but the constructor, open(), and post() belongs to the admin thread while that runs.
+// What accept() and serve() touch belongs to the admin thread while that runs; the rest to the server's owner.
 class AdminServer::Serving {
  public:
   Serving(std::shared_ptr<const config::Config> config, AdminParts parts)
@@ -42,12 +42,10 @@ class AdminServer::Serving {
         api_(std::move(config), parts, [io = io_](std::function<void()> work) { asio::post(*io, std::move(work)); }),
         log_(parts.log) {}
 
-  std::string bind(const config::Endpoint&, bool has_token);  // what is wrong, or nothing
+  std::string bind(const config::Config&);  // what is wrong, or nothing
   void start();
   void stop();
-  void use(std::shared_ptr<const config::Config> config) {
-    asio::post(*io_, [this, config = std::move(config)] { api_.use(config); });
-  }
+  void use(std::shared_ptr<const config::Config>);
   std::string address() const { return address_; }
 
  private:
@@ -61,10 +59,13 @@ class AdminServer::Serving {
   Log& log_;
   std::set<std::shared_ptr<AdminConnection>> connections_;
   std::string address_;
+  enum class Reach : std::uint8_t { loopback, network } reach_ = Reach::loopback;
+  std::optional<std::string> token_;  // the one in use
   std::thread thread_;
 };
 
-std::string AdminServer::Serving::bind(const config::Endpoint& wanted, bool has_token) {
+std::string AdminServer::Serving::bind(const config::Config& config) {
+  const config::Endpoint& wanted = config.admin;
   const std::string where = wanted.host + ":" + std::to_string(wanted.port);
   error_code error;
   tcp::resolver resolver(*io_);
@@ -72,7 +73,9 @@ std::string AdminServer::Serving::bind(const config::Endpoint& wanted, bool has_
                                       tcp::resolver::passive | tcp::resolver::numeric_service, error);
   if (error || found.empty()) return "The admin address " + where + " is not known: " + error.message();
   const tcp::endpoint endpoint = found.begin()->endpoint();
-  if (!endpoint.address().is_loopback() && !has_token) {
+  reach_ = endpoint.address().is_loopback() ? Reach::loopback : Reach::network;
+  token_ = config.admin_token;
+  if (reach_ == Reach::network && !token_) {
     return "The admin port " + where + " could be reached from elsewhere: set admin_token, or bind 127.0.0.1.";
   }
   acceptor_.open(endpoint.protocol(), error);
@@ -82,6 +85,18 @@ std::string AdminServer::Serving::bind(const config::Endpoint& wanted, bool has_
   if (error) return "The admin port " + where + " cannot be used: " + error.message();
   address_ = text_of(acceptor_.local_endpoint());
   return {};
+}
+
+// A reload that moves the port to loopback and drops the token opens nothing: the port stays where it is until a
+// restart, and so does the token.
+void AdminServer::Serving::use(std::shared_ptr<const config::Config> config) {
+  if (reach_ == Reach::network && !config->admin_token) {
+    auto kept = std::make_shared<config::Config>(*config);
+    kept->admin_token = token_;
+    config = std::move(kept);
+  }
+  token_ = config->admin_token;
+  asio::post(*io_, [this, config = std::move(config)] { api_.use(config); });
 }
 
 void AdminServer::Serving::start() {
@@ -130,7 +145,7 @@ asio::awaitable<void> AdminServer::Serving::serve(std::shared_ptr<AdminConnectio
 Expected<std::unique_ptr<AdminServer>, std::string> AdminServer::open(std::shared_ptr<const config::Config> config,
                                                                       AdminParts parts) {
   auto serving = std::make_unique<Serving>(config, parts);
-  if (std::string wrong = serving->bind(config->admin, config->admin_token.has_value()); !wrong.empty()) {
+  if (std::string wrong = serving->bind(*config); !wrong.empty()) {
     return unexpected(std::move(wrong));
   }
   parts.metrics.watch_dropped_lines([&log = parts.log] { return log.dropped(); });

@@ -204,6 +204,18 @@ TEST_F(AdminServerTest, is_not_reachable_from_elsewhere_without_a_token) {
   EXPECT_TRUE(AdminServer::open(open_to_all, {committer, metrics, log}).has_value());
 }
 
+TEST_F(AdminServerTest, keeps_its_token_while_it_can_be_reached_from_elsewhere) {
+  auto open_to_all = std::make_shared<config::Config>(*config);
+  open_to_all->admin.host = "0.0.0.0";
+  open_to_all->admin_token = "s3cret";
+  const auto opened = AdminServer::open(open_to_all, {committer, metrics, log});
+  ASSERT_TRUE(opened.has_value()) << opened.error();
+  (*opened)->use(config);  // loopback and no token: the port itself moves only at a restart
+  Client client((*opened)->address());
+  client.send(get("/metrics"));
+  EXPECT_EQ(client.read_until("\r\n\r\n").rfind("HTTP/1.1 401 ", 0), 0U);
+}
+
 TEST(AdminServer, stays_alive_while_the_store_is_stuck_and_ends_before_it) {
   auto config = std::make_shared<config::Config>();
   config->admin.port = 0;

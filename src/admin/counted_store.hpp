@@ -23,6 +23,7 @@ class CountedStore final : public Store {
  private:
   template <class Call>
   auto counting_failures(Call);
+  void look_for_lost_claims(std::span<const Command>, const std::vector<Outcome>&);
 
   const std::unique_ptr<Store> store_;
   StoreMetrics& metrics_;

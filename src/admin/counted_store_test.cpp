@@ -9,10 +9,12 @@ namespace {
 class ScriptedStore final : public Store {
  public:
   std::optional<StoreFailure> failure;
+  Result answer = result::Ok{};
+  bool has_record = true;
 
   std::vector<Outcome> execute(std::span<const Command> batch) override {
     fail_if_told();
-    return std::vector<Outcome>(batch.size(), Result{result::Ok{}});
+    return std::vector<Outcome>(batch.size(), answer);
   }
   std::optional<Result> peek(const command::Claim& claim) noexcept override {
     if (claim.key == "seen") return result::Replay{};
@@ -20,6 +22,7 @@ class ScriptedStore final : public Store {
   }
   std::optional<Record> find(const OperationId&) override {
     fail_if_told();
+    if (!has_record) return std::nullopt;
     return Record{};
   }
   Page list(const Filter&, std::size_t, const std::string& cursor) override {
@@ -76,6 +79,18 @@ TEST_F(CountedStoreTest, counts_a_full_store_as_full_and_not_as_unreachable) {
   EXPECT_THROW(store.execute(renewals), StoreError);
   EXPECT_EQ(metrics.reachable.value(), 1);
   EXPECT_EQ(errors(StoreFailure::full), 1U);
+}
+
+TEST_F(CountedStoreTest, raises_the_alarm_when_an_answer_comes_and_its_claim_is_gone) {
+  const std::vector<Command> completions{command::Complete{}};
+  inner->answer = result::Fenced{};
+  store.execute(completions);  // somebody else has the record
+  EXPECT_EQ(metrics.lost_claims.value(), 0U);
+  inner->has_record = false;
+  store.execute(renewals);
+  EXPECT_EQ(metrics.lost_claims.value(), 0U);
+  store.execute(completions);
+  EXPECT_EQ(metrics.lost_claims.value(), 1U);
 }
 
 }  // namespace

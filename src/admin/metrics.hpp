@@ -59,7 +59,7 @@ struct StoreMetrics {
   Gauge reachable;          // 1 or 0
   Counter expired, removed; // by the sweep
   Gauge sweep_halted;       // 1: the wall clock jumped, nothing is swept (protocol.md, rule 3)
-  Counter lost_claims;      // at completion the claim was gone, though nobody had freed it: the store lost it
+  Counter lost_claims;      // an answer came for a claim that is gone: lost by the store, or released by force
 };
 
 // Of connections, memory and the process.

@@ -95,7 +95,7 @@ void write_store(Exposition& out, const StoreMetrics& store) {
   one(out, "stet_sweep_expired_total", "Completed records that the sweep turned into tombstones.", store.expired);
   one(out, "stet_sweep_removed_total", "Tombstones that the sweep removed.", store.removed);
   one(out, "stet_sweep_halted", "1 while the sweep has stopped because the wall clock jumped.", store.sweep_halted);
-  one(out, "stet_lost_claims_total", "Claims that were gone at completion: the store lost them.", store.lost_claims);
+  one(out, "stet_lost_claims_total", "Answers whose claim was gone: lost by the store, or released by force.", store.lost_claims);
 }
 
 void write_process(Exposition& out, const ProcessMetrics& process) {
