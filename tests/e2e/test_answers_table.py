@@ -369,6 +369,7 @@ def test_a_killed_gateway_leaves_its_running_operation_unknown(start_gateway, up
 
 @pytest.mark.parametrize("framing", ["sized", "chunked", "until close"])
 def test_an_answer_over_the_limit_is_streamed_whole_and_a_retry_is_409(start_gateway, upstream, key, framing):
+    # mikkelchokolate/Veil#66: a body cut at the limit went to the first caller; fiber PR4287: oversize answers ran again.
     gateway = start_gateway('[defaults]\nmax_response_body = "1KiB"\n')
     client = gateway.client(AUTH)
     body = b"0123456789" * 300_000
@@ -438,6 +439,7 @@ def swept(gateway, client, key):
 
 
 def test_a_swept_key_within_its_tombstone_is_409_key_expired(start_gateway, upstream, key):
+    # square/connect-api-examples#135: the same key doubled stock after expiry.
     gateway = start_gateway(SHORT)
     client = gateway.client(AUTH)
     assert client.post(key=key).status == 201

@@ -112,6 +112,7 @@ def test_waiters_beyond_the_limit_of_a_key_are_turned_away(start_gateway, upstre
 
 
 def test_twenty_at_once_run_once(start_gateway, upstream, key):
+    # idempot-js#182: SETEX overwrote the winner, both ran.
     # idempot-js#181, accept-io/midas#14: the unique violation became a 5xx, clients retried harder.
     client = start_gateway(WAIT).client(AUTH)
     results = all_at_once(20, lambda i: client.post(key=key))

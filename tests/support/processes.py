@@ -192,7 +192,7 @@ class Gateway:
         return self.reload_events()[-1]
 
     def reload_events(self):
-        return [e for e in self.log() if "reload" in str(e.get("event", ""))]
+        return [e for e in self.log() if e.get("event") in ("reload", "reload-failed")]
 
     def log(self):
         """What the present process has logged, as objects."""
