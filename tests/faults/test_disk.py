@@ -210,6 +210,46 @@ def test_acknowledged_answers_survive_what_a_failing_disk_did_around_them(failin
         assert len(upstream.effects_of(name)) == 1, name
 
 
+# ---- no room, and room again ----
+
+
+def test_a_full_disk_at_a_claim_is_503_and_forwards_nothing(failing, upstream, key):
+    client = failing.client(AUTH)
+    first = client.post(key=key)
+    failing.shim.fail("full")
+    expect_unavailable(client.post(key=key + "b"))
+    assert len(upstream.seen) == 1
+    assert client.post(key=key).body == first.body
+    assert failing.admin("GET", "/livez").status == 200
+    failing.shim.heal()
+    wait_until(lambda: client.post(key=key + "b").status == 201, 15)
+    assert len(upstream.effects_of(key + "b")) == 1
+
+
+def test_an_answer_that_cannot_be_stored_yet_is_504_and_is_stored_once_it_can(failing, upstream, key):
+    client = failing.client(AUTH)
+    gate = Gate()
+    upstream.plan(gate)
+    first = background(client.post, key=key, timeout=60)
+    assert gate.entered.wait(5)
+    failing.shim.fail("full")
+    gate.open()
+    time.sleep(0.5)
+    # Nobody is shown an answer that is not durable.
+    busy = client.post(key=key)
+    assert busy.outcome in ("in-progress", "unknown") and busy.status in (409, 503, 504), busy
+    failing.shim.heal()
+    first = first.result(45)
+    if first.status != 201:
+        assert first.status == 504 and first.problem == "still-running" and first.outcome == "in-progress", first
+    wait_until(lambda: client.post(key=key).status == 201, 20)
+    assert client.post(key=key).outcome == "replayed"
+    failing.kill()
+    failing.restart()
+    assert failing.client(AUTH).post(key=key).outcome == "replayed"
+    assert len(upstream.seen) == 1
+
+
 # ---- broken files ----
 
 
