@@ -1,0 +1,50 @@
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <iostream>
+
+#include "command.hpp"
+#include "stet/error.hpp"
+
+namespace {
+
+using namespace stet::app;
+
+constexpr void (*kCommands[])(CLI::App&, Run&) = {
+#ifdef STET_HAS_SERVE
+    &add_serve,
+#endif
+    &add_check_config, &add_keys,
+#ifdef STET_HAS_DEMO
+    &add_demo_api,
+#endif
+#ifdef STET_HAS_PROBE
+    &add_probe,
+#endif
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Makes any write safe to retry: a gateway in front of an HTTP API.", "stet");
+  app.footer("Example: stet serve --upstream http://127.0.0.1:3000\n`stet COMMAND --help` explains each command.");
+  app.set_version_flag("--version", std::string("stet ") + STET_VERSION);
+  app.require_subcommand(1);
+  Run run;
+  for (const auto add : kCommands) add(app, run);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& asked) {  // --help, --version
+    app.exit(asked);
+    return kOk;
+  } catch (const CLI::ParseError& error) {
+    std::cerr << "stet: " << error.what() << "\nRun with --help for more information.\n";
+    return kUsage;
+  }
+  try {
+    return run();
+  } catch (const std::exception& error) {
+    std::cerr << "stet: " << error.what() << '\n';
+    return kEnvironment;
+  }
+}
