@@ -214,7 +214,9 @@ class Gateway:
         return Client(self.address, headers)
 
     def admin(self, method, target, headers=(), json_body=None):
-        return Client(self.admin_address).send(method, target, headers=headers, json_body=json_body)
+        named = any(name.lower() == "host" for name, _ in (headers.items() if isinstance(headers, dict) else headers))
+        own_name = [] if named else [("Host", self.admin_listen)]
+        return Client(self.admin_address, own_name).send(method, target, headers=headers, json_body=json_body)
 
     def operations(self, query=""):
         answer = self.admin("GET", "/api/operations" + query)
