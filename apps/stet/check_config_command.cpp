@@ -1,4 +1,5 @@
 #include <CLI/CLI.hpp>
+#include <iomanip>
 #include <iostream>
 #include <memory>
 #include <sstream>
@@ -12,9 +13,9 @@ namespace {
 
 std::string where(config::Where where) {
   switch (where) {
-    case config::Where::top: return "top level";
-    case config::Where::defaults_and_route: return "[defaults], [[route]]";
-    case config::Where::route: return "[[route]]";
+    case config::Where::top: return "Keys of the top level, a table before the dot:";
+    case config::Where::defaults_and_route: return "Keys of [defaults] and of each [[route]]:";
+    case config::Where::route: return "Key of each [[route]] alone:";
   }
   return {};
 }
@@ -25,11 +26,11 @@ std::string key_list() {
   config::Where last = config::Where::route;
   bool first = true;
   for (const config::KeyInfo& key : config::all_keys()) {
-    if (first || key.where != last) out << "\nKeys of the " << where(key.where) << ":\n";
+    if (first || key.where != last) out << '\n' << where(key.where) << '\n';
     first = false;
     last = key.where;
-    out << "  " << key.name << std::string(key.name.size() < 30 ? 30 - key.name.size() : 1, ' ') << key.meaning;
-    if (!key.default_value.empty()) out << " [" << key.default_value << "]";
+    out << "  " << std::left << std::setw(32) << key.name << key.meaning;
+    if (!key.default_value.empty() && key.default_value != "[]") out << " [" << key.default_value << "]";
     out << '\n';
   }
   return out.str();
