@@ -49,6 +49,7 @@ std::string_view what_is_wrong_in_name(std::string_view text, std::size_t end) {
   if (end == 0) {
     if (!text.empty() && text[0] == ':') return "a field has an empty name";
     if (!text.empty() && (text[0] == ' ' || text[0] == '\t')) return "a field line is folded (obs-fold)";
+    if (!text.empty() && text[0] == '\r') return "a CR stands without its LF";
   }
   if (end < text.size()) {
     if (text[end] == ' ' || text[end] == '\t') return "whitespace before the colon of a field";
