@@ -9,8 +9,8 @@
 
 namespace stet::admin {
 
-// Empty or {}: an operator who sweeps says that the wall clock is right, even when it has jumped (protocol.md, rule 3).
-// {"trust_clock": false} is for jobs that nobody watches: they stop at a jump like the gateway's own sweep.
+// Empty, {} or {"trust_clock": true}: an operator says that a wall clock that jumped is right now (protocol.md, rule 3).
+// Without it a job that nobody watches stops at a jump, like the gateway's own sweep.
 Expected<command::Sweep::Clock, std::string> parse_sweep(std::string_view json);
 
 }  // namespace stet::admin
