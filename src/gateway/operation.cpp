@@ -1,0 +1,241 @@
+#include "gateway/operation.hpp"
+
+#include <exception>
+
+#include "gateway/forwarding.hpp"
+#include "gateway/reconcile.hpp"
+#include "gateway/spawn.hpp"
+
+namespace stet::gateway {
+namespace {
+
+Intent intent_of(const KeyedRequest& request) {
+  return {request.scope.value, request.key.value, request.fingerprint, request.received->head.method,
+          std::string(request.received->head.path())};
+}
+
+Policy policy_of(const KeyedRequest& request) {
+  Policy policy = request.received->route->route.policy;
+  policy.terms.scope_rule = request.scope.rule;
+  return policy;
+}
+
+}  // namespace
+
+Operation::Operation(Station& station, KeyedRequest request)
+    : station_(station), request_(std::move(request)), exchange_(intent_of(request_), policy_of(request_)) {
+  station_.worker.add_operation(*this);
+  station_.shared.operations.fetch_add(1, std::memory_order_relaxed);
+}
+
+Operation::~Operation() {
+  station_.worker.remove_operation(*this);
+  station_.shared.operations.fetch_sub(1, std::memory_order_relaxed);
+}
+
+void Operation::start() {
+  self_ = shared_from_this();
+  feed(event::Start{});
+}
+
+void Operation::feed(Event first) {
+  events_.push_back(std::move(first));
+  if (feeding_ == Feeding::yes) return;
+  const auto self = shared_from_this();
+  feeding_ = Feeding::yes;
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    const Event event = std::move(events_[i]);
+    Step step = exchange_.step(event, std::chrono::steady_clock::now());
+    wake_at_ = step.wake_at;
+    for (Action& action : step.actions) {
+      std::visit([this](auto& a) { perform(a); }, action);
+    }
+  }
+  events_.clear();
+  feeding_ = Feeding::no;
+  if (exchange_.finished()) finish();
+  set_due();
+  if (reply_ && !reply_gate_.is_open()) reply_gate_.open();
+}
+
+void Operation::finish() {
+  if (std::exchange(life_, Life::finished) == Life::finished) return;
+  wake_at_.reset();
+  pause_ends_.reset();
+  running_.release();
+  if (registered_ == Registered::yes) station_.shared.running.end(exchange_.id(), exchange_.last_word());
+  self_.reset();
+}
+
+void Operation::set_due() {
+  due_ = wake_at_.value_or(kNever);
+  if (pause_ends_) due_ = std::min(due_, *pause_ends_);
+}
+
+void Operation::on_due(MonoTime now) {
+  const auto self = shared_from_this();
+  if (pause_ends_ && *pause_ends_ <= now) {
+    pause_ends_.reset();
+    feed(event::OwnerSays{owner::NotHere{}});
+  }
+  if (wake_at_ && *wake_at_ <= now) {
+    wake_at_.reset();
+    feed(event::Woken{});
+  }
+  set_due();
+}
+
+void Operation::on_worker(Worker::Letter letter) {
+  if (station_.worker.here()) {
+    letter();
+  } else {
+    station_.worker.post(std::move(letter));
+  }
+}
+
+// ---- the store ----
+
+void Operation::perform(action::Execute& action) {
+  sent_to_store_ = std::chrono::steady_clock::now();
+  station_.shared.store.submit(std::move(action.command), [self = shared_from_this()](Store::Outcome outcome) {
+    self->on_worker([self, outcome = std::move(outcome)] { self->stored(outcome); });
+  });
+}
+
+void Operation::stored(const Store::Outcome& outcome) {
+  facts_.in_store += std::chrono::steady_clock::now() - sent_to_store_;
+  if (const auto* failed = std::get_if<Store::Failed>(&outcome)) {
+    facts_.why = failed->what;
+    feed(event::StoreFailed{failed->kind});
+    return;
+  }
+  feed(event::Stored{std::get<Result>(outcome), station_.shared.running.runs(exchange_.id())});
+}
+
+void Operation::perform(action::Find& action) {
+  station_.shared.store.find(action.id, [self = shared_from_this()](auto found) {
+    self->on_worker([self, found = std::move(found)] {
+      if (found) {
+        self->feed(event::Found{*found});
+      } else {
+        self->feed(event::StoreFailed{found.error().kind});
+      }
+    });
+  });
+}
+
+void Operation::perform(action::Refingerprint& action) {
+  const identify::Subject subject{head().method, head().target, head().fields, request_.body};
+  feed(event::Refingerprinted{
+      identify::remake_fingerprint(route().route.fingerprint, action.recipe, subject)});
+}
+
+// ---- the upstream ----
+
+void Operation::perform(action::Forward& action) {
+  station_.shared.running.begin(exchange_.id());
+  registered_ = Registered::yes;
+  running_ = admin::Held(station_.shared.metrics.process.in_flight);
+  facts_.attempt = action.token.attempt;
+  const config::UpstreamUrl& upstream = station_.next_upstream(*request_.received->snapshot);
+  attempt_ = std::make_shared<UpstreamAttempt>(
+      station_.upstreams,
+      UpstreamAttempt::Order{upstream, route().route, head().method,
+                             onward_head(upstream, action.token.attempt), request_.body, request_.received->snapshot->tls()});
+  spawn(station_.worker, forward(attempt_));
+}
+
+Task<void> Operation::forward(std::shared_ptr<UpstreamAttempt> attempt) {
+  const auto self = shared_from_this();
+  UpstreamOutcome outcome;
+  try {
+    outcome = co_await attempt->run();
+  } catch (const std::exception& broken) {
+    outcome = upstream::Lost{broken.what()};
+  }
+  if (attempt != attempt_) co_return;  // StopListening
+  if (const auto duration = attempt->duration()) route().metrics.upstream_duration.observe(*duration);
+  if (const auto* answered = std::get_if<upstream::Answered>(&outcome)) {
+    request_.share.add_answer(answered->answer.body.size());
+  } else if (const auto* lost = std::get_if<upstream::Lost>(&outcome)) {
+    facts_.why = lost->why;
+  } else if (const auto* not_sent = std::get_if<upstream::NotSent>(&outcome)) {
+    facts_.why = not_sent->why;
+  }
+  feed(event::Upstream{std::move(outcome)});
+}
+
+std::string Operation::onward_head(const config::UpstreamUrl& upstream, std::uint32_t attempt) const {
+  std::vector<Header> add;
+  add.reserve(4);
+  if (!request_.key.spelling.empty()) {
+    add.push_back({route().route.key_headers.front(), request_.key.spelling});
+  }
+  add.push_back({"Stet-Operation", exchange_.id().text()});
+  add.push_back({"Stet-Attempt", std::to_string(attempt)});
+  add.push_back({"Accept-Encoding", "identity"});
+  const bool bodiless = head().framing == http::BodyFraming::none;
+  std::string text;
+  text.reserve(1024);
+  append_onward_head(text, head(),
+                     {.config = request_.received->snapshot->config(),
+                      .upstream = upstream,
+                      .client_address = request_.client_address,
+                      .body = bodiless ? http::OutgoingBody::none() : http::OutgoingBody::sized(request_.body.size()),
+                      .drop = route().not_passed_on,
+                      .add = add});
+  return text;
+}
+
+void Operation::perform(action::StopListening&) {
+  if (const auto attempt = std::move(attempt_)) attempt->abort();
+  attempt_.reset();
+}
+
+void Operation::perform(action::Ask& action) { spawn(station_.worker, ask(action.token)); }
+
+Task<void> Operation::ask(Token token) {
+  const auto self = shared_from_this();
+  AskVerdict verdict = co_await ask_upstream(station_, request_.received->snapshot, route().route, std::move(token));
+  feed(event::Asked{std::move(verdict)});
+}
+
+// ---- another owner ----
+
+void Operation::perform(action::AwaitOwner& action) {
+  const auto waiting = station_.shared.running.wait(action.id, [self = shared_from_this()](OwnerNews news) {
+    self->station_.worker.post([self, news = std::move(news)] {
+      self->ticket_.reset();
+      self->waiting_.release();
+      self->feed(event::OwnerSays{news});
+    });
+  });
+  if (const auto* ticket = std::get_if<RunningOperations::Ticket>(&waiting)) {
+    ticket_ = *ticket;
+    waiting_ = admin::Held(station_.shared.metrics.process.waiters);
+  } else if (std::holds_alternative<RunningOperations::TooMany>(waiting)) {
+    feed(event::OwnerSays{owner::TooManyWaiters{}});
+  } else {
+    pause_ends_ = std::chrono::steady_clock::now() + action.pause;
+  }
+}
+
+void Operation::perform(action::StopWaiting&) {
+  pause_ends_.reset();
+  waiting_.release();
+  if (ticket_) station_.shared.running.leave(exchange_.id(), *ticket_);
+  ticket_.reset();
+}
+
+// ---- the caller ----
+
+void Operation::perform(action::ProxyUnprotected&) { reply_ = Unprotected{}; }
+
+void Operation::perform(action::Reply& action) {
+  reply_ = std::move(action.shown);
+  if (life_ == Life::running && registered_ == Registered::yes && !exchange_.finished()) {
+    running_ = admin::Held(station_.shared.metrics.process.detached);
+  }
+}
+
+}  // namespace stet::gateway

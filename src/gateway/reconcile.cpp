@@ -1,0 +1,34 @@
+#include "gateway/reconcile.hpp"
+
+#include <array>
+
+#include "config/units.hpp"
+#include "gateway/answer_headers.hpp"
+#include "gateway/reconcile_answer.hpp"
+#include "gateway/subrequest.hpp"
+#include "identify/key_field.hpp"
+
+namespace stet::gateway {
+namespace {
+
+std::string spelled(const std::string& key, config::KeySpelling spelling) {
+  const bool bare = spelling != config::KeySpelling::quoted && identify::has_bare_form(key);
+  return bare ? key : identify::quoted_form(key);
+}
+
+}  // namespace
+
+Task<AskVerdict> ask_upstream(Station& station, SnapshotPtr snapshot, const config::Route& route, Token token) {
+  const auto url = config::parse_url(route.reconcile_url, config::UrlQuery::allowed);
+  if (!url) co_return asked::Nothing{};
+  const std::array<Header, 4> fields{Header{route.key_headers.front(), spelled(token.key, route.key_spelling)},
+                                     Header{"Stet-Operation", token.id().text()},
+                                     Header{"Stet-Attempt", std::to_string(token.attempt)},
+                                     Header{"Accept-Encoding", "identity"}};
+  const std::string head = get_head(*url, fields);
+  const auto answer = co_await ask(station, snapshot, Subrequest{*url, head, route.max_response_body});
+  if (!answer) co_return asked::Nothing{};
+  co_return reconcile_answer(*answer, route);
+}
+
+}  // namespace stet::gateway

@@ -1,0 +1,86 @@
+#include "gateway/reconciler.hpp"
+
+#include "gateway/reconcile.hpp"
+#include "gateway/store_call.hpp"
+#include "stet/decide.hpp"
+
+namespace stet::gateway {
+namespace {
+
+using namespace std::chrono_literals;
+
+// A crash leaves its records to the first pass after the restart; later ones are rare. Between passes a retry settles
+// its own record anyway.
+constexpr std::chrono::seconds kEvery{15};
+constexpr std::size_t kPage = 500;
+constexpr std::chrono::milliseconds kFirstPause = 5s;
+constexpr std::chrono::milliseconds kLongestPause = 10min;
+
+bool lapsed(const Record& record) {
+  const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+  return record.state == State::pending && (!record.lease_until || *record.lease_until <= now);
+}
+
+}  // namespace
+
+Task<void> Reconciler::run() {
+  Timer timer(station_.worker.executor());
+  for (;;) {
+    co_await pass();
+    timer.expires_after(kEvery);
+    co_await timer.async_wait(as_result);
+  }
+}
+
+Task<void> Reconciler::pass() {
+  for (auto& [id, asked] : asked_) asked.seen = false;
+  std::string cursor;
+  do {
+    Filter filter;
+    filter.state = State::pending;
+    const auto page = co_await list(station_, std::move(filter), kPage, std::move(cursor));
+    if (!page) co_return;  // the store is away: the next pass finds the same rows
+    for (const Record& record : page->records) {
+      if (lapsed(record)) co_await settle(record);
+    }
+    cursor = page->next;
+  } while (!cursor.empty());
+  std::erase_if(asked_, [](const auto& entry) { return !entry.second.seen; });
+}
+
+Task<void> Reconciler::settle(const Record& record) {
+  // Its owner here renews it, or is about to store its end.
+  if (station_.shared.running.runs(record.id()) == RunsHere::yes) co_return;
+  const config::Route& route = station_.snapshot->find(record.method, record.path).route;
+  Reconcile what = reconcile(record.terms);
+  if (what == Reconcile::ask && route.reconcile_url.empty()) what = Reconcile::settle_unknown;
+  switch (what) {
+    case Reconcile::leave:
+      co_return;
+    case Reconcile::settle_unknown:
+      co_await execute(station_, command::SettleUnknown{record.token});
+      co_return;
+    case Reconcile::ask:
+      co_await ask(record, route);
+      co_return;
+  }
+}
+
+Task<void> Reconciler::ask(const Record& record, const config::Route& route) {
+  const MonoTime now = std::chrono::steady_clock::now();
+  Asked& entry = asked_.try_emplace(record.id(), Asked{now, kFirstPause}).first->second;
+  entry.seen = true;
+  if (entry.next > now) co_return;
+  entry.pause = std::min(entry.pause * 2, kLongestPause);
+  entry.next = now + entry.pause;
+  const AskVerdict verdict = co_await ask_upstream(station_, station_.snapshot, route, record.token);
+  if (const auto* completed = std::get_if<asked::Completed>(&verdict)) {
+    co_await execute(station_, command::Complete{record.token, completed->answer, std::nullopt});
+  } else if (const auto* never = std::get_if<asked::NeverExecuted>(&verdict);
+             never != nullptr && never->attempt == record.token.attempt) {
+    // The promise covers this attempt and all before it, and there is nobody to run another: the key is free.
+    co_await execute(station_, command::Settle{record.token, Nonce::random(), std::nullopt});
+  }
+}
+
+}  // namespace stet::gateway

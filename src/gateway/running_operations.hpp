@@ -1,0 +1,69 @@
+#pragma once
+// Which operations some request of this process runs at the moment, and who waits for their end. Any thread.
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "stet/exchange.hpp"
+
+namespace stet::gateway {
+
+class RunningOperations {
+ public:
+  // Tells a waiter how it ended. Called once, on the thread that ended the operation: it only passes the news on.
+  using Tell = std::function<void(OwnerNews)>;
+  using Ticket = std::uint64_t;
+  struct NotHere {};
+  struct TooMany {};
+  using Waiting = std::variant<Ticket, NotHere, TooMany>;
+
+  struct Limits {
+    std::size_t per_operation = 64;
+    std::size_t in_all = 1024;
+  };
+  explicit RunningOperations(Limits limits) { set_limits(limits); }
+  void set_limits(Limits);  // a reload; those who wait already stay
+
+  // An operation taken over while its old owner still listens is here twice: each begin has its end.
+  void begin(const OperationId&);
+  // `last_word`: what the owner's caller was shown at the end; none when that no longer says how it ended.
+  void end(const OperationId&, std::optional<Shown> last_word);
+  RunsHere runs(const OperationId&) const;
+
+  Waiting wait(const OperationId&, Tell);
+  void leave(const OperationId&, Ticket);  // does nothing for one who has been told
+  std::size_t waiters() const { return waiters_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Hash {
+    std::size_t operator()(const OperationId& id) const {  // the id is a hash already
+      std::size_t h;
+      std::memcpy(&h, id.bytes.data() + 8, sizeof h);
+      return h;
+    }
+  };
+  struct Running {
+    std::size_t owners = 0;
+    std::vector<std::pair<Ticket, Tell>> waiters;
+  };
+  struct Shard {
+    mutable std::mutex mutex;
+    std::unordered_map<OperationId, Running, Hash> running;
+  };
+  Shard& shard(const OperationId& id) { return shards_[id.bytes[0] % shards_.size()]; }
+  const Shard& shard(const OperationId& id) const { return shards_[id.bytes[0] % shards_.size()]; }
+
+  std::array<Shard, 16> shards_;
+  std::atomic<Ticket> next_ticket_{1};
+  std::atomic<std::size_t> waiters_{0};
+  std::atomic<std::size_t> per_operation_{};
+  std::atomic<std::size_t> in_all_{};
+};
+
+}  // namespace stet::gateway

@@ -1,0 +1,71 @@
+#pragma once
+// Connections to upstreams, kept open between requests. One pool a worker.
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "admin/metrics.hpp"
+#include "config/config.hpp"
+#include "gateway/link.hpp"
+#include "gateway/upstream_tls.hpp"
+
+namespace stet::gateway {
+
+// A connection with what has been read of it and not used.
+struct UpstreamLink {
+  UpstreamLink(Worker& worker, Socket socket, admin::Gauge& open) : link(worker, std::move(socket)), counted(open) {}
+  Link link;
+  ReadBuffer in;
+  admin::Held counted;
+  std::chrono::milliseconds idle_limit{};  // what this upstream keeps an idle connection for, as far as we know
+};
+using UpstreamLinkPtr = std::unique_ptr<UpstreamLink>;
+
+class UpstreamPool {
+ public:
+  UpstreamPool(Worker& worker, admin::ProcessMetrics& metrics) : worker_(worker), metrics_(metrics) {}
+
+  // Upstreams close idle connections, and a request may cross that on its way. Nobody sends a write again, so a keyed
+  // one takes only what was used a moment ago.
+  enum class Use : std::uint8_t { keyed, unkeyed };
+  // An idle connection that was quiet and open a microsecond ago; nullptr: connect.
+  UpstreamLinkPtr take_idle(const config::UpstreamUrl&, Use);
+  // Within kConnectTimeout in all, name resolution apart. The error says in a few words what failed.
+  Task<Expected<UpstreamLinkPtr, std::string>> connect(const config::UpstreamUrl&,
+                                                       std::shared_ptr<const UpstreamTls>);
+  // After a whole answer on a connection that both sides keep. `keep_alive`: the answer's Keep-Alive field.
+  void give_back(const config::UpstreamUrl&, UpstreamLinkPtr, std::optional<std::string_view> keep_alive);
+
+  void clear() { idle_.clear(); }    // a reload
+  void drop_old(MonoTime now);       // now and then
+
+  static constexpr std::chrono::seconds kConnectTimeout{3};
+
+ private:
+  struct Idle {
+    UpstreamLinkPtr link;
+    MonoTime since;
+  };
+  struct Shelf {
+    config::UpstreamUrl::Scheme scheme;
+    std::string host;
+    std::uint16_t port;
+    std::vector<Idle> idle;  // the last one was used last
+  };
+  struct Resolved {
+    std::string host;
+    MonoTime until;
+    std::vector<asio::ip::address> addresses;
+  };
+  Shelf& shelf(const config::UpstreamUrl&);
+  Task<Expected<std::vector<asio::ip::address>, std::string>> resolve(const std::string& host);
+
+  Worker& worker_;
+  admin::ProcessMetrics& metrics_;
+  std::vector<Shelf> idle_;
+  std::vector<Resolved> resolved_;
+};
+
+}  // namespace stet::gateway
