@@ -1,0 +1,45 @@
+#pragma once
+// For tests: a store of one file and commands about its keys.
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "stores/sqlite/test_file.hpp"
+
+namespace stet::stores::sqlite {
+
+inline command::Claim claim_of(const std::string& key) {
+  command::Claim c;
+  c.scope = "scope";
+  c.key = key;
+  c.nonce = Nonce::random();
+  c.fingerprint.recipe = "v1";
+  c.method = "POST";
+  c.path = "/charges";
+  c.lease = std::chrono::seconds(30);
+  return c;
+}
+
+inline Answer answer_of(const std::string& key) {
+  return {201, {{"Location", "/charges/" + key}}, "the answer to " + key, Kept::whole};
+}
+
+inline command::Complete completion_of(const command::Claim& c) {
+  return {{c.scope, c.key, c.nonce, 1}, answer_of(c.key), std::nullopt};
+}
+
+inline Store::Outcome run(Store& store, const Command& command) { return store.execute({&command, 1}).front(); }
+
+template <class R>
+const R* as(const Store::Outcome& outcome) {
+  const auto* result = std::get_if<Result>(&outcome);
+  return result != nullptr ? std::get_if<R>(result) : nullptr;
+}
+
+inline std::optional<StoreFailure> failure(const Store::Outcome& outcome) {
+  const auto* failed = std::get_if<Store::Failed>(&outcome);
+  return failed != nullptr ? std::optional(failed->kind) : std::nullopt;
+}
+
+}  // namespace stet::stores::sqlite
