@@ -61,6 +61,32 @@ Value convert(const toml::node& node, const Naming& naming) {
   return value;
 }
 
+// No key of ours has more parts than three. Each part is a table in a table, and reading and freeing those recurse.
+constexpr std::size_t kMostDots = 16;
+
+// The line (from 1) with a dotted key deeper than that, or 0. Looks at the bare text, before it is parsed.
+std::uint32_t line_of_deep_key(std::string_view text) {
+  std::uint32_t line = 1;
+  std::size_t dots = 0;
+  char quote = 0;
+  for (const char c : text) {
+    if (c == '\n') {
+      ++line;
+      quote = 0;
+      dots = 0;
+    } else if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '.') {
+      if (++dots > kMostDots) return line;
+    } else if (c == '=' || c == ',' || c == '[' || c == ']' || c == '{' || c == '}' || c == '#') {
+      dots = 0;
+    }
+  }
+  return 0;
+}
+
 // The line with that number (from 1) turned into an empty one. Nothing when it is not safe to go on without it: a
 // table's header, whose keys would fall into the table before.
 bool blank_line(std::string& text, std::uint32_t number) {
@@ -105,6 +131,10 @@ Value parse_document(std::string_view text, const std::string& source, Findings&
     findings.error({source, 1, 1}, "the file is larger than 4 MiB; a configuration was meant");
     return {};
   }
+  if (const std::uint32_t line = line_of_deep_key(text); line != 0) {
+    findings.error({source, line, 1}, "a key of more than " + std::to_string(kMostDots) + " parts; none of ours has so many");
+    return {};
+  }
   std::string rest(text);
   std::uint32_t last_line = 0;
   for (int errors = 0;; ++errors) {
@@ -127,7 +157,7 @@ Value parse_setting(std::string_view setting, Findings& findings) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
            c == '.' || c == ' ';
   };
-  if (equals == setting.npos || key.empty() || !std::all_of(key.begin(), key.end(), plain)) {
+  if (equals == setting.npos || key.empty() || line_of_deep_key(setting) != 0 || !std::all_of(key.begin(), key.end(), plain)) {
     findings.error(place, "key=value was meant, such as defaults.wait='\"2s\"'");
     return {};
   }

@@ -227,6 +227,14 @@ TEST(Mistakes, in_the_TOML_itself_have_a_place_and_do_not_hide_the_others) {
   EXPECT_EQ(errors_of("[[route]\nmatch = 1\n").size(), 1u);
 }
 
+TEST(Mistakes, of_depth_end_before_the_stack_does) {
+  std::string deep = "a";
+  for (int i = 0; i < 100'000; ++i) deep += ".a";
+  EXPECT_EQ(errors_of("\n" + deep + " = 1").at(0), "stet.toml:2:1: a key of more than 16 parts; none of ours has so many");
+  EXPECT_EQ(errors_of("upstream = " + std::string(10'000, '[')).size(), 1u);
+  EXPECT_EQ(errors_of("upstream = \"http://h\" # " + deep).size(), 1u) << "even there: nobody writes such a comment";
+}
+
 TEST(Warnings, say_what_is_allowed_and_unwise) {
   const auto warning = [](const std::string& line, std::map<std::string, std::string> variables = {}) {
     const auto loaded = load_only("upstream = \"http://h\"\n" + line, std::move(variables));
