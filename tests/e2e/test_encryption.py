@@ -86,14 +86,13 @@ def test_a_flipped_byte_is_noticed(encrypted, upstream, key):
     changed = 0
     with sqlite3.connect(gateway.store_path) as db:
         for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
-            columns = [c[1] for c in db.execute(f"PRAGMA table_info({table})")]
-            for column in columns:
-                rows = db.execute(f"SELECT rowid, {column} FROM {table} WHERE typeof({column}) = 'blob' "
-                                  f"AND length({column}) > 40").fetchall() if column else []
-                for row, blob in rows:
+            for column in [c[1] for c in db.execute(f"PRAGMA table_info({table})")]:
+                blobs = db.execute(f"SELECT DISTINCT {column} FROM {table} WHERE typeof({column}) = 'blob' "
+                                   f"AND length({column}) > 40").fetchall()
+                for (blob,) in blobs:
                     flipped = bytearray(blob)
                     flipped[len(flipped) // 2] ^= 1
-                    db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (bytes(flipped), row))
+                    db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", (bytes(flipped), blob))
                     changed += 1
     db.close()
     assert changed, "no sealed answer was found in the file"

@@ -275,6 +275,5 @@ def test_a_secret_keeps_a_leaked_store_from_being_an_oracle_and_rotates(start_ga
     assert client.post(key=key + "b").outcome == "completed"
     gateway.reload("")
     # Without the secret nobody can say that it is the same request: refused, and never run again.
-    answer = client.post(key=key)
-    assert answer.status >= 400 and answer.outcome != "completed", answer
+    assert client.post(key=key).status in (422, 503)
     assert len(upstream.seen) == 2

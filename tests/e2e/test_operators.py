@@ -180,7 +180,7 @@ def test_changes_need_a_json_content_type(gateway, upstream, key):
     body = b'{"status":200,"body":"x"}'
     for content_type in ("text/plain", "application/x-www-form-urlencoded", None):
         headers = {"Content-Type": content_type} if content_type else {}
-        answer = Client(gateway.admin_address).send("POST", f"/api/operations/{operation}/settle", headers=headers, body=body)
+        answer = Client(gateway.admin_address, {"Host": gateway.admin_listen}).send("POST", f"/api/operations/{operation}/settle", headers=headers, body=body)
         assert answer.status in (400, 403, 415), answer
     assert gateway.client(AUTH).post(key=key).problem == "outcome-unknown"
 
