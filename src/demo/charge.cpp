@@ -11,7 +11,9 @@ namespace {
 constexpr std::int64_t kLargestAmount = 99'999'999;
 constexpr std::size_t kLongestDescription = 500;
 
-unexpected<OrderRefusal> invalid(std::string detail) { return unexpected(OrderRefusal{422, std::move(detail)}); }
+unexpected<OrderRefusal> invalid(std::string detail) {
+  return unexpected(OrderRefusal{422, std::move(detail)});
+}
 
 json::value text_or_null(const std::optional<std::string>& text) {
   return text ? json::value(json::string(*text)) : json::value(nullptr);
@@ -35,7 +37,9 @@ json::object object_of(const Charge& charge) {
 
 }  // namespace
 
-std::string Charge::id() const { return "ch_" + std::to_string(number); }
+std::string Charge::id() const {
+  return "ch_" + std::to_string(number);
+}
 
 std::optional<std::int64_t> read_charge_id(std::string_view text) {
   if (!text.starts_with("ch_")) return std::nullopt;
@@ -56,14 +60,16 @@ Expected<ChargeOrder, OrderRefusal> read_order(std::string_view body) {
   const auto* amount = members.if_contains("amount");
   if (amount == nullptr || !amount->is_int64()) return invalid("amount must be a whole number.");
   order.amount = amount->get_int64();
-  if (order.amount <= 0 || order.amount > kLargestAmount) return invalid("amount must be between 1 and 99999999.");
+  if (order.amount <= 0 || order.amount > kLargestAmount)
+    return invalid("amount must be between 1 and 99999999.");
 
-  const auto* currency = members.if_contains("currency");
-  if (currency == nullptr || !currency->is_string()) return invalid("currency must be three lower-case letters.");
-  order.currency = currency->get_string().c_str();
-  const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
-  if (order.currency.size() != 3 || !std::all_of(order.currency.begin(), order.currency.end(), lower))
-    return invalid("currency must be three lower-case letters.");
+  if (const auto* currency = members.if_contains("currency")) {
+    if (!currency->is_string()) return invalid("currency must be three lower-case letters.");
+    order.currency = currency->get_string().c_str();
+    const auto lower = [](char c) { return c >= 'a' && c <= 'z'; };
+    if (order.currency.size() != 3 || !std::all_of(order.currency.begin(), order.currency.end(), lower))
+      return invalid("currency must be three lower-case letters.");
+  }
 
   if (const auto* description = members.if_contains("description")) {
     if (!description->is_string()) return invalid("description must be a text.");
@@ -87,8 +93,8 @@ std::string list_json(const std::vector<Charge>& charges, std::uint64_t count) {
 }
 
 std::string error_json(int status, std::string_view detail) {
-  return json::serialize(
-      json::object{{"error", {{"status", status}, {"detail", json::string_view(detail.data(), detail.size())}}}});
+  return json::serialize(json::object{
+      {"error", {{"status", status}, {"detail", json::string_view(detail.data(), detail.size())}}}});
 }
 
 }  // namespace stet::demo

@@ -12,12 +12,13 @@
 namespace stet::demo {
 
 struct ChargeOrder {
-  std::int64_t amount = 0;  // in the currency's smallest unit
-  std::string currency;     // three lower-case letters
+  std::int64_t amount = 0;       // in the currency's smallest unit
+  std::string currency = "eur";  // three lower-case letters
   std::string description;
 };
 
-// What the request said about itself: the ledger keeps it, so that whoever counts effects can tell whose they are.
+// What the request said about itself: the ledger keeps it, so that whoever counts effects can tell whose they
+// are.
 struct Provenance {
   std::optional<std::string> idempotency_key;
   std::optional<std::string> operation;  // Stet-Operation
@@ -28,8 +29,9 @@ struct Charge {
   std::int64_t number = 0;
   ChargeOrder order;
   Provenance provenance;
-  std::string response_id;  // fresh for every charge: tells two answers apart even if everything else is equal
-  std::string created_at;   // RFC 3339, UTC
+  std::string
+      response_id;         // fresh for every charge: tells two answers apart even if everything else is equal
+  std::string created_at;  // RFC 3339, UTC
 
   std::string id() const;  // "ch_17"
 };

@@ -13,6 +13,12 @@ TEST(DemoCharge, is_read_from_json) {
   EXPECT_EQ(order->description, "a \"book\"");
 }
 
+TEST(DemoCharge, is_in_euros_unless_it_says_otherwise) {
+  const auto order = read_order(R"({"amount":4900})");
+  ASSERT_TRUE(order) << order.error().detail;
+  EXPECT_EQ(order->currency, "eur");
+}
+
 TEST(DemoCharge, tells_a_body_that_is_no_json_object_from_one_that_is_no_charge) {
   for (const auto* body : {"", "{", "[1]", "4900", "{\"amount\":1}x"}) {
     const auto order = read_order(body);
@@ -21,7 +27,7 @@ TEST(DemoCharge, tells_a_body_that_is_no_json_object_from_one_that_is_no_charge)
   }
   for (const auto* body :
        {"{}", R"({"amount":0,"currency":"eur"})", R"({"amount":-5,"currency":"eur"})", R"({"amount":"5","currency":"eur"})",
-        R"({"amount":1.5,"currency":"eur"})", R"({"amount":100000000,"currency":"eur"})", R"({"amount":5})",
+        R"({"amount":1.5,"currency":"eur"})", R"({"amount":100000000,"currency":"eur"})", R"({"amount":5,"currency":null})",
         R"({"amount":5,"currency":"EUR"})", R"({"amount":5,"currency":"euro"})",
         R"({"amount":5,"currency":"eur","description":7})"}) {
     const auto order = read_order(body);
