@@ -6,22 +6,15 @@
 #include "gateway/answer_headers.hpp"
 #include "gateway/reconcile_answer.hpp"
 #include "gateway/subrequest.hpp"
-#include "identify/key_field.hpp"
+#include "identify/identify.hpp"
 
 namespace stet::gateway {
-namespace {
-
-std::string spelled(const std::string& key, config::KeySpelling spelling) {
-  const bool bare = spelling != config::KeySpelling::quoted && identify::has_bare_form(key);
-  return bare ? key : identify::quoted_form(key);
-}
-
-}  // namespace
 
 Task<AskVerdict> ask_upstream(Station& station, SnapshotPtr snapshot, const config::Route& route, Token token) {
   const auto url = config::parse_url(route.reconcile_url, config::UrlQuery::allowed);
   if (!url) co_return asked::Nothing{};
-  const std::array<Header, 4> fields{Header{route.key_headers.front(), spelled(token.key, route.key_spelling)},
+  const std::array<Header, 4> fields{Header{route.key_headers.front(),
+                                            identify::upstream_key(token.key, route.key_spelling)},
                                      Header{"Stet-Operation", token.id().text()},
                                      Header{"Stet-Attempt", std::to_string(token.attempt)},
                                      Header{"Accept-Encoding", "identity"}};

@@ -13,7 +13,9 @@ namespace {
 // Fetched once a thread; a fetch costs more than the MAC of a small body.
 class Hmac {
  public:
-  Hmac() : algorithm_(EVP_MAC_fetch(nullptr, "HMAC", nullptr)), context_(EVP_MAC_CTX_new(algorithm_)) {
+  Hmac() : algorithm_(EVP_MAC_fetch(nullptr, "HMAC", nullptr)) {
+    if (algorithm_ == nullptr) throw std::runtime_error("no HMAC in this OpenSSL");
+    context_ = EVP_MAC_CTX_new(algorithm_);
     if (context_ == nullptr) throw std::bad_alloc();
     char name[] = "SHA256";
     const OSSL_PARAM params[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name, 0),
@@ -29,7 +31,8 @@ class Hmac {
   Hmac& operator=(const Hmac&) = delete;
 
   void begin(std::string_view secret) {
-    const auto* key = reinterpret_cast<const unsigned char*>(secret.data());
+    // A null key would mean the one before.
+    const auto* key = reinterpret_cast<const unsigned char*>(secret.empty() ? "" : secret.data());
     if (EVP_MAC_init(context_, key, secret.size(), nullptr) != 1)
       throw std::runtime_error("HMAC-SHA-256 failed");
   }
@@ -47,7 +50,7 @@ class Hmac {
 
  private:
   EVP_MAC* algorithm_;
-  EVP_MAC_CTX* context_;
+  EVP_MAC_CTX* context_ = nullptr;
 };
 
 Hmac& hmac() {

@@ -34,6 +34,9 @@ struct Key {
 std::variant<Key, NoKey, Refusal> find_key(const config::Route&, const http::RequestHead&,
                                            std::string_view body);
 
+// What goes upstream for a stored key when the request is gone (reconciling): its spelling, as_is being bare.
+std::string upstream_key(std::string_view stored, config::KeySpelling);
+
 // ---- the scope ----
 struct Scope {
   std::string value;    // 64 lower-case hex digits: SHA-256 over the rule and its parts; names no caller

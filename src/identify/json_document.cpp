@@ -133,7 +133,7 @@ class JsonBuilder {
 
 void JsonDocument::clear() {
   // One large body must not hold its memory for ever.
-  if (nodes_.capacity() > 4096) *this = JsonDocument();
+  if (nodes_.capacity() > 4096 || unescaped_.capacity() > (std::size_t{64} << 10)) *this = JsonDocument();
   nodes_.clear();
   children_.clear();
   open_.clear();

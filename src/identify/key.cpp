@@ -57,6 +57,10 @@ std::variant<Key, NoKey, Refusal> header_key(const config::Route& route, const h
 
 }  // namespace
 
+std::string upstream_key(std::string_view stored, config::KeySpelling spelling) {
+  return spell(spelling, std::string(header_key_of(stored)));
+}
+
 std::variant<Key, NoKey, Refusal> find_key(const config::Route& route, const http::RequestHead& head,
                                            std::string_view body) {
   if (route.key == config::KeyMode::off) return NoKey{};

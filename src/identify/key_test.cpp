@@ -234,5 +234,15 @@ TEST(NaturalKey, never_meets_a_key_from_a_header) {
   EXPECT_EQ(value(header({}, {{"Idempotency-Key", "naturally"}})), "naturally");
 }
 
+TEST(UpstreamKey, is_the_clients_spelling_made_again_from_what_is_stored) {
+  for (const char* key : {"abc", "\"a b\"", "natural|x", "header|natural|x"}) {
+    const auto found = header({}, {{"Idempotency-Key", key}});
+    EXPECT_EQ(upstream_key(value(found), config::KeySpelling::bare), spelling(found)) << key;
+  }
+  EXPECT_EQ(upstream_key("abc", config::KeySpelling::quoted), "\"abc\"");
+  const auto natural = body(json_route(), R"({"invoice_number":"R-7"})");
+  EXPECT_EQ(upstream_key(value(natural), config::KeySpelling::bare), spelling(natural));
+}
+
 }  // namespace
 }  // namespace stet::identify

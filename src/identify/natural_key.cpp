@@ -137,4 +137,10 @@ std::string stored_header_key(std::string key) {
   return moved.size() <= kMaxKey ? moved : std::string(kHeader) + hash(key);
 }
 
+std::string_view header_key_of(std::string_view stored) {
+  if (!stored.starts_with(kHeader)) return stored;
+  const std::string_view key = stored.substr(kHeader.size());
+  return key.starts_with(kHashed) ? stored : key;
+}
+
 }  // namespace stet::identify

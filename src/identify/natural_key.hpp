@@ -15,5 +15,7 @@ Expected<std::string, Refusal> find_natural_key(const config::Route&, const http
 
 // What a key from a header is stored under: itself, moved out of the way where it looks like one of ours.
 std::string stored_header_key(std::string key);
+// The way back. A key of ours is itself; one that had to be hashed to be moved stays as it is stored.
+std::string_view header_key_of(std::string_view stored);
 
 }  // namespace stet::identify

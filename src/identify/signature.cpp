@@ -3,6 +3,7 @@
 #include <openssl/bn.h>
 #include <openssl/crypto.h>
 #include <openssl/ecdsa.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
 
@@ -24,6 +25,10 @@ using Bio = std::unique_ptr<BIO, Free<BIO_free_all>>;
 using PublicKey = std::unique_ptr<EVP_PKEY, Free<EVP_PKEY_free>>;
 using Context = std::unique_ptr<EVP_MD_CTX, Free<EVP_MD_CTX_free>>;
 using EcSignature = std::unique_ptr<ECDSA_SIG, Free<ECDSA_SIG_free>>;
+
+struct ClearedErrors {
+  ~ClearedErrors() { ERR_clear_error(); }
+};
 
 const unsigned char* bytes(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
@@ -88,6 +93,8 @@ SignatureCheck check_public(EVP_PKEY* key, std::string_view text, std::string_vi
 
 SignatureCheck check_signature(const config::Jwt& jwt, std::string_view algorithm, std::string_view text,
                                std::string_view signature) {
+  // What OpenSSL notes about a bad key or signature is not for whoever uses this thread's error queue next.
+  const ClearedErrors cleared;
   if (algorithm == "HS256" && jwt.secret && !jwt.secret->empty()) {
     const Digest wanted = hmac_sha256_of(*jwt.secret, text);
     const bool same = signature.size() == wanted.size() &&
