@@ -35,9 +35,9 @@ struct RouteMetrics {
   const std::string name;
   std::array<Counter, kOutcomes> by_outcome;   // keyed requests, by the Stet-Outcome that was sent
   std::array<Counter, kProblems> by_problem;   // problem answers of our own, by type
-  Counter proxied;                             // requests that are no keyed writes, passed on as they are
-  Counter unprotected_writes;                  // of these, writes on a route with an optional key
-  Counter callers_gone;                        // the caller hung up before its answer; the operation ran on
+  Counter proxied;                             // requests that take no key here (reads, key = "off"), passed on
+  Counter unprotected_writes;                  // writes that could have had a key and had none, or none was kept
+  Counter callers_gone;                        // the caller had hung up when its answer came
   DurationHistogram request_duration;          // keyed requests, from the head's last byte to the answer's
   DurationHistogram upstream_duration;         // from the first byte sent to the answer's last
 };
@@ -72,7 +72,7 @@ struct ProcessMetrics {
   Counter upstream_connects;     // connections made
   Counter upstream_connect_failures;
   Gauge in_flight;               // operations whose caller waits for the upstream
-  Gauge detached;                // operations that run on without a caller
+  Gauge detached;                // operations that run on after their caller was told so (still-running, 202)
   Gauge waiters;                 // callers that wait for another request's operation
   Gauge buffered_bytes;          // of bodies held in memory
   Counter reloads, reloads_failed;

@@ -62,11 +62,11 @@ void write_routes(Exposition& out, const Routes& routes) {
       out.sample(route->by_problem[i].value(), {{"route", route->name}, {"problem", name(static_cast<Problem>(i))}});
     }
   }
-  counters(out, routes, "stet_proxied_total", "Requests without a key, passed on as they are.",
+  counters(out, routes, "stet_proxied_total", "Requests that take no key, passed on as they are.",
            &RouteMetrics::proxied);
-  counters(out, routes, "stet_unprotected_writes_total", "Writes without a key on routes where the key is optional.",
+  counters(out, routes, "stet_unprotected_writes_total", "Writes that went upstream without protection.",
            &RouteMetrics::unprotected_writes);
-  counters(out, routes, "stet_callers_gone_total", "Callers that hung up before their answer.",
+  counters(out, routes, "stet_callers_gone_total", "Callers that had hung up when their answer came.",
            &RouteMetrics::callers_gone);
   durations(out, routes, "stet_request_duration_seconds", "Keyed requests, from the head read to the answer written.",
             &RouteMetrics::request_duration);
@@ -108,7 +108,7 @@ void write_process(Exposition& out, const ProcessMetrics& process) {
   one(out, "stet_upstream_connect_failures_total", "Connections to upstreams that failed.",
       process.upstream_connect_failures);
   one(out, "stet_operations_in_flight", "Operations whose caller waits for the upstream.", process.in_flight);
-  one(out, "stet_operations_detached", "Operations that run on without a caller.", process.detached);
+  one(out, "stet_operations_detached", "Operations that run on after their caller was told so.", process.detached);
   one(out, "stet_waiters", "Callers that wait for another request's operation.", process.waiters);
   one(out, "stet_buffered_bytes", "Bytes of bodies held in memory.", process.buffered_bytes);
   one(out, "stet_reloads_total", "Configurations taken over.", process.reloads);
