@@ -1,13 +1,15 @@
-// Request heads: the verdict does not depend on how the bytes were cut, and what is accepted can be written again and
-// read back as the same request.
+// What a client sends: the verdict does not depend on how the bytes were cut, what is accepted can be written
+// again and read back as the same request, and Beast reads it as the same requests with the same bodies.
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "http/head_parser.hpp"
 #include "http/serialize.hpp"
+#include "second_opinion.hpp"
 
 namespace {
 
@@ -57,6 +59,10 @@ void check_round_trip(const RequestHead& head, const HeadLimits& limits) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
+  if (const auto difference = stet::wire::disagreement_about_requests(bytes)) {
+    std::fprintf(stderr, "%s\n", difference->c_str());
+    std::abort();
+  }
   HeadLimits limits;
   limits.start_line = 512;  // small, so that short inputs reach the limits
   limits.headers = 2048;

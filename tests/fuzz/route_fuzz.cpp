@@ -1,5 +1,5 @@
-// Routes: a path is found by whatever spelling, and a route that is said to be shadowed really never gets a request.
-// The input is two matches and a path, one a line.
+// Routes: a path is found by whatever spelling, and a route that is said to be shadowed really never gets a
+// request. The input is two matches and a path, one a line.
 
 #include <cstdint>
 #include <cstdlib>
