@@ -1,10 +1,21 @@
 #include "config/document.hpp"
 
 #include <algorithm>
+#include <optional>
+#include <stdexcept>
 #include <tuple>
+#include <utility>
 #include <vector>
 
-#define TOML_EXCEPTIONS 0
+#include "stet/error.hpp"
+
+// toml++ 3.3 asserts where a text is wrong in an unusual way ("[\0a]"), and without assertions it would go on into
+// undefined behaviour. A running gateway must survive such a file at a reload, so an assertion is an exception here,
+// in every build.
+#undef NDEBUG
+#define TOML_ASSERT(expr) \
+  if (!(expr)) throw std::logic_error("a text that cannot be understood")
+#define TOML_EXCEPTIONS 1
 #define TOML_HEADER_ONLY 1
 #include <toml++/toml.h>
 
@@ -59,6 +70,37 @@ Value convert(const toml::node& node, const Naming& naming) {
     value.kind = node.is_floating_point() ? Value::Kind::real : Value::Kind::date;
   }
   return value;
+}
+
+struct SyntaxError {
+  std::string what;
+  std::uint32_t line = 0, column = 0;  // 0: not known
+};
+
+Expected<toml::table, SyntaxError> parse(std::string_view text) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    const toml::source_position& at = error.source().begin;
+    return unexpected(SyntaxError{std::string(error.description()), at.line, at.column});
+  } catch (const std::logic_error& assertion) {
+    return unexpected(SyntaxError{assertion.what(), 0, 0});
+  }
+}
+
+// TOML allows tabs and line ends; the parser's own check of the others is not complete.
+std::optional<Place> control_character(std::string_view text, const std::string& source) {
+  std::uint32_t line = 1, column = 1;
+  for (std::size_t i = 0; i < text.size(); ++i, ++column) {
+    const char c = text[i];
+    const bool line_end = c == '\n' || (c == '\r' && i + 1 < text.size() && text[i + 1] == '\n');
+    if (!line_end && c != '\t' && ((c >= 0 && c < ' ') || c == 0x7f)) return Place{source, line, column};
+    if (c == '\n') {
+      ++line;
+      column = 0;
+    }
+  }
+  return std::nullopt;
 }
 
 // No key of ours has more parts than three. Each part is a table in a table, and reading and freeing those recurse.
@@ -135,14 +177,18 @@ Value parse_document(std::string_view text, const std::string& source, Findings&
     findings.error({source, line, 1}, "a key of more than " + std::to_string(kMostDots) + " parts; none of ours has so many");
     return {};
   }
+  if (const auto place = control_character(text, source)) {
+    findings.error(*place, "not TOML: a control character");
+    return {};
+  }
   std::string rest(text);
   std::uint32_t last_line = 0;
   for (int errors = 0;; ++errors) {
-    const toml::parse_result parsed = toml::parse(std::string_view(rest), std::string_view(source));
-    if (parsed) return convert_table(parsed.table(), {source});
-    const toml::parse_error& error = parsed.error();
-    const Place place{source, error.source().begin.line, error.source().begin.column};
-    findings.error(place, "not TOML: " + std::string(error.description()));
+    const auto parsed = parse(rest);
+    if (parsed) return convert_table(*parsed, {source});
+    const SyntaxError& error = parsed.error();
+    const Place place{source, std::max(error.line, 1u), std::max(error.column, 1u)};
+    findings.error(place, "not TOML: " + error.what);
     if (errors + 1 == kMaxSyntaxErrors || place.line <= last_line || !blank_line(rest, place.line)) return {};
     last_line = place.line;
   }
@@ -161,16 +207,20 @@ Value parse_setting(std::string_view setting, Findings& findings) {
     findings.error(place, "key=value was meant, such as defaults.wait='\"2s\"'");
     return {};
   }
-  const toml::parse_result parsed = toml::parse(std::string_view(setting), std::string_view(source));
+  if (control_character(setting, source)) {
+    findings.error(place, "a control character");
+    return {};
+  }
+  const auto parsed = parse(setting);
   if (!parsed) {
     const std::string_view value = setting.substr(equals + 1);
-    std::string what = "the value is not TOML: " + std::string(parsed.error().description());
+    std::string what = "the value is not TOML: " + parsed.error().what;
     if (value.find_first_of("\"'[{\n") == value.npos)
       what = "the value is TOML, in which a string has quotes: \"" + std::string(value) + "\" was meant?";
     findings.error(place, std::move(what));
     return {};
   }
-  Value table = convert_table(parsed.table(), {source, false});
+  Value table = convert_table(*parsed, {source, false});
   if (table.members.size() != 1) {
     findings.error(place, "one key and one value were meant; give --set once for each");
     return {};

@@ -227,6 +227,12 @@ TEST(Mistakes, in_the_TOML_itself_have_a_place_and_do_not_hide_the_others) {
   EXPECT_EQ(errors_of("[[route]\nmatch = 1\n").size(), 1u);
 }
 
+TEST(Mistakes, that_the_parser_asserts_about_are_errors_like_any_other) {
+  const auto errors = errors_of(std::string("a = 1\n[\0x]\n", 12));
+  ASSERT_EQ(errors.size(), 1u);
+  EXPECT_EQ(errors[0], "stet.toml:2:2: not TOML: a control character");
+}
+
 TEST(Mistakes, of_depth_end_before_the_stack_does) {
   std::string deep = "a";
   for (int i = 0; i < 100'000; ++i) deep += ".a";
