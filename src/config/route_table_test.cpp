@@ -92,7 +92,7 @@ TEST(Cover, sees_when_a_later_route_can_never_match) {
   EXPECT_FALSE(can_shadow("POST /a", "PUT /a", "PUT"));
 }
 
-TEST(KeyMode, protects_POST_and_PATCH_and_what_a_route_names_and_says) {
+TEST(KeyMode, protects_POST_and_PATCH_and_what_a_route_names) {
   Route route;
   EXPECT_EQ(route.key_mode("POST"), KeyMode::optional);
   EXPECT_EQ(route.key_mode("PATCH"), KeyMode::optional);
@@ -101,15 +101,6 @@ TEST(KeyMode, protects_POST_and_PATCH_and_what_a_route_names_and_says) {
 
   route.key = KeyMode::required;
   EXPECT_EQ(route.key_mode("POST"), KeyMode::required);
-  EXPECT_EQ(route.key_mode("PUT"), KeyMode::off);
-}
-
-TEST(KeyMode, protects_a_PUT_or_DELETE_that_a_route_names) {
-  Route route;
-  route.match = Match{{"PUT", "DELETE", "GET"}, "/orders/*"};
-  EXPECT_EQ(route.key_mode("PUT"), KeyMode::optional);
-  EXPECT_EQ(route.key_mode("DELETE"), KeyMode::optional);
-  EXPECT_EQ(route.key_mode("GET"), KeyMode::off);
   EXPECT_EQ(route.key_mode("PUT"), KeyMode::off) << "no route names it";
   EXPECT_EQ(route.key_mode("GET"), KeyMode::off) << "safe methods are never keyed";
 
@@ -117,10 +108,9 @@ TEST(KeyMode, protects_a_PUT_or_DELETE_that_a_route_names) {
   EXPECT_EQ(route.key_mode("PUT"), KeyMode::required);
   EXPECT_EQ(route.key_mode("GET"), KeyMode::off);
   route.key.reset();
-  EXPECT_EQ(route.key_mode("PUT"), KeyMode::off) << "a route that names it says nothing of a key";
-  route.key_from.kind = KeySource::Kind::path;
-  EXPECT_EQ(route.key_mode("PUT"), KeyMode::required) << "a natural key is there to be used";
-  EXPECT_EQ(route.key_mode("GET"), KeyMode::off);
+  EXPECT_EQ(route.key_mode("PUT"), KeyMode::optional) << "passed through unless a route names it";
+  route.key = KeyMode::off;
+  EXPECT_EQ(route.key_mode("PUT"), KeyMode::off);
 }
 
 }  // namespace
