@@ -17,6 +17,7 @@ enum Class : std::uint16_t {
   kHost = 1 << 6,     // unreserved (RFC 3986): a name or an IPv4 address
   kHex = 1 << 7,
   kDigit = 1 << 8,
+  kName = 1 << 9,  // tchar without '_': a field name of a request
 };
 
 constexpr std::array<std::uint16_t, 256> make_table() {
@@ -36,6 +37,7 @@ constexpr std::array<std::uint16_t, 256> make_table() {
     unsigned bits = 0;
     if (tchar) bits |= kToken;
     if (tchar && !lower) bits |= kMethod;
+    if (tchar && c != '_') bits |= kName;
     if (visible || i >= 0x80 || c == ' ' || c == '\t') bits |= kValue;
     if (visible) bits |= kVisible;
     if (visible && not_in_path.find(c) == std::string_view::npos) bits |= kPath;

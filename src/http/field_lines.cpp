@@ -8,10 +8,6 @@
 
 namespace stet::http {
 
-namespace {
-
-// The first byte from `from` on that no field value may hold. Eight bytes at a time: long values (tokens,
-// cookies) are most of a head. A tab stops the fast loop, and the slow one lets it pass.
 std::size_t end_of_value(std::string_view text, std::size_t from) {
   constexpr std::uint64_t ones = 0x0101010101010101ULL;
   constexpr std::uint64_t high = 0x8080808080808080ULL;
@@ -31,6 +27,8 @@ std::size_t end_of_value(std::string_view text, std::size_t from) {
     if (i < stop || i == text.size()) return i;
   }
 }
+
+namespace {
 
 std::string_view what_is_wrong_in_value(char c) {
   switch (c) {
@@ -52,6 +50,7 @@ std::string_view what_is_wrong_in_name(std::string_view text, std::size_t end) {
     if (!text.empty() && text[0] == '\r') return "a CR stands without its LF";
   }
   if (end < text.size()) {
+    if (text[end] == '_') return "a field name holds an underscore, which some servers take for a hyphen";
     if (text[end] == ' ' || text[end] == '\t') return "whitespace before the colon of a field";
     if (text[end] == '\r' || text[end] == '\n') return "a field line has no colon";
   }
@@ -98,15 +97,13 @@ Framing::Seen* noted(std::string_view name, Framing& framing) {
 }  // namespace
 
 Expected<FieldLine, WireError> parse_field_line(std::string_view text, MessageKind kind) {
-  const std::size_t name_end = chars::run(text, 0, chars::kToken);
+  const std::size_t name_end =
+      chars::run(text, 0, kind == MessageKind::request ? chars::kName : chars::kToken);
   if (name_end == 0 || name_end == text.size() || text[name_end] != ':') {
     return malformed(what_is_wrong_in_name(text, name_end));
   }
   FieldLine line;
   line.name = text.substr(0, name_end);
-  if (kind == MessageKind::request && line.name.find('_') != std::string_view::npos) {
-    return malformed("a field name holds an underscore, which some servers take for a hyphen");
-  }
   const std::size_t value_end = end_of_value(text, name_end + 1);
   if (value_end + 1 >= text.size() || text[value_end] != '\r' || text[value_end + 1] != '\n') {
     return malformed(value_end < text.size() ? what_is_wrong_in_value(text[value_end])
@@ -143,7 +140,9 @@ Expected<void, WireError> parse_field_lines(std::string_view lines, const HeadLi
         }
       }
     }
-    out.lines().push_back({std::string(line->name), std::string(line->value)});
+    Header& added = out.lines().emplace_back();
+    added.name = line->name;
+    added.value = line->value;
     lines.remove_prefix(line->size);
   }
   if (lines.size() != 2) return malformed("bytes after the empty line of the head");

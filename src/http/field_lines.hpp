@@ -26,6 +26,10 @@ struct Framing {
   bool names_upgrade = false;
 };
 
+// The first byte from `from` on that no field value may hold, or the size of `text`. Eight bytes at a time:
+// long values (tokens, cookies) are most of a head. A tab stops the fast loop, and the slow one lets it pass.
+std::size_t end_of_value(std::string_view text, std::size_t from);
+
 struct FieldLine {
   std::string_view name;
   std::string_view value;  // without the whitespace around it

@@ -20,8 +20,8 @@ class ConnectionOptions {
   std::vector<std::string_view> names_;
 };
 
-// Our parser lets no CR, LF or NUL into a value; what comes from a store or from configuration gets a space
-// instead, so that no value can end its line.
+// Our parser lets no control character into a value; what comes from a store or from configuration gets a
+// space instead, so that no value can end its line.
 void append_line(std::string& out, std::string_view name, std::string_view value);
 
 }  // namespace stet::http
