@@ -6,7 +6,9 @@
 namespace stet::config {
 namespace {
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string quoted(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
 
 std::optional<std::uint16_t> parse_port(std::string_view text) {
   std::uint16_t port = 0;
@@ -50,16 +52,22 @@ std::optional<HostPort> split_host_port(std::string_view text) {
 
 Expected<Endpoint, std::string> parse_endpoint(std::string_view text) {
   if (text.find("://") != text.npos)
-    return unexpected<std::string>(quoted(text) + " is a URL; host:port was meant, such as \"127.0.0.1:8080\"");
+    return unexpected<std::string>(quoted(text) +
+                                   " is a URL; host:port was meant, such as \"127.0.0.1:8080\"");
   if (text.starts_with(':'))
-    return unexpected<std::string>(quoted(text) + " names no host: \"127.0.0.1" + std::string(text) + "\", or \"0.0.0.0" +
-                      std::string(text) + "\" for every interface, was meant");
+    return unexpected<std::string>(quoted(text) + " names no host: \"127.0.0.1" + std::string(text) +
+                                   "\", or \"0.0.0.0" + std::string(text) +
+                                   "\" for every interface, was meant");
   if (!text.starts_with('[') && text.find(':') != text.rfind(':'))
-    return unexpected<std::string>("an IPv6 address stands in brackets: \"[" + std::string(text) + "]:8080\" was meant?");
+    return unexpected<std::string>("an IPv6 address stands in brackets: \"[" + std::string(text) +
+                                   "]:8080\" was meant?");
   const auto parts = split_host_port(text);
-  if (!parts || !parts->port) return unexpected<std::string>(quoted(text) + " is not host:port, such as \"127.0.0.1:8080\"");
+  if (!parts || !parts->port)
+    return unexpected<std::string>(quoted(text) + " is not host:port, such as \"127.0.0.1:8080\"");
   const auto port = parse_port(*parts->port);
-  if (!port) return unexpected<std::string>(quoted(*parts->port) + " is no port: 0 (the system picks one) to 65535 was meant");
+  if (!port)
+    return unexpected<std::string>(quoted(*parts->port) +
+                                   " is no port: 0 (the system picks one) to 65535 was meant");
   return Endpoint{std::string(parts->host), *port};
 }
 
@@ -79,25 +87,30 @@ Expected<UpstreamUrl, std::string> parse_url(std::string_view text, UrlQuery que
     url.port = 443;
     rest.remove_prefix(8);
   } else {
-    return unexpected<std::string>(quoted(text) + " is no http:// or https:// URL, such as \"http://127.0.0.1:3000\"");
+    return unexpected<std::string>(quoted(text) +
+                                   " is no http:// or https:// URL, such as \"http://127.0.0.1:3000\"");
   }
   for (const char c : text)
     if (c <= ' ' || c == 0x7f) return unexpected<std::string>("a URL has no spaces or control characters");
   const std::size_t slash = rest.find_first_of("/?#");
   const std::string_view authority = rest.substr(0, slash);
   std::string_view path = slash == rest.npos ? std::string_view() : rest.substr(slash);
-  if (authority.find('@') != authority.npos) return unexpected<std::string>("a URL with a user name or password is not supported");
+  if (authority.find('@') != authority.npos)
+    return unexpected<std::string>("a URL with a user name or password is not supported");
   const auto parts = split_host_port(authority);
   if (!parts) return unexpected<std::string>(quoted(authority) + " is no host, in " + quoted(text));
   url.host = parts->host;
   if (parts->port) {
     const auto port = parse_port(*parts->port);
-    if (!port || *port == 0) return unexpected<std::string>(quoted(*parts->port) + " is no port: 1 to 65535 was meant");
+    if (!port || *port == 0)
+      return unexpected<std::string>(quoted(*parts->port) + " is no port: 1 to 65535 was meant");
     url.port = *port;
   }
-  if (path.find('#') != path.npos) return unexpected<std::string>("a URL with a fragment (#) makes no sense here");
+  if (path.find('#') != path.npos)
+    return unexpected<std::string>("a URL with a fragment (#) makes no sense here");
   if (query == UrlQuery::refused) {
-    if (path.find('?') != path.npos) return unexpected<std::string>("a URL with a query (?) makes no sense here");
+    if (path.find('?') != path.npos)
+      return unexpected<std::string>("a URL with a query (?) makes no sense here");
     while (path.ends_with('/')) path.remove_suffix(1);
   } else if (!path.starts_with('/')) {
     url.path = "/";
@@ -112,16 +125,21 @@ Expected<std::string, std::string> check_store(std::string_view text) {
   if (scheme == "sqlite") {
     std::string_view path = text.substr(colon + 1);
     if (path.starts_with("//"))
-      return unexpected<std::string>("a store in a file is sqlite:PATH, without slashes before it: \"sqlite:" +
-                        std::string(path.substr(2)) + "\" was meant?");
-    if (path.empty()) return unexpected<std::string>("\"sqlite:\" names no file: \"sqlite:stet.db\" was meant?");
-    if (path == ":memory:") return unexpected<std::string>("a store in memory forgets every claim; sqlite:PATH was meant");
+      return unexpected<std::string>(
+          "a store in a file is sqlite:PATH, without slashes before it: \"sqlite:" +
+          std::string(path.substr(2)) + "\" was meant?");
+    if (path.empty())
+      return unexpected<std::string>("\"sqlite:\" names no file: \"sqlite:stet.db\" was meant?");
+    if (path == ":memory:")
+      return unexpected<std::string>("a store in memory forgets every claim; sqlite:PATH was meant");
     return std::string(text);
   }
   for (const std::string_view later : {"postgresql", "postgres", "redis", "rediss", "redis-cluster"})
     if (scheme == later)
-      return unexpected<std::string>("a " + std::string(later) + ": store is not in this release; sqlite:PATH is");
-  return unexpected<std::string>(quoted(text) + " is no store: sqlite:PATH was meant, such as \"sqlite:stet.db\"");
+      return unexpected<std::string>("a " + std::string(later) +
+                                     ": store is not in this release; sqlite:PATH is");
+  return unexpected<std::string>(quoted(text) +
+                                 " is no store: sqlite:PATH was meant, such as \"sqlite:stet.db\"");
 }
 
 }  // namespace stet::config

@@ -1,6 +1,6 @@
 #pragma once
-// The whole configuration as data (docs/configuration.md). Parsed and checked by load.hpp; immutable afterwards:
-// a reload makes a new one.
+// The whole configuration as data (docs/configuration.md). Parsed and checked by load.hpp; immutable
+// afterwards: a reload makes a new one.
 
 #include <cstdint>
 #include <optional>
@@ -36,10 +36,10 @@ enum class Durability : std::uint8_t { full, os };
 struct KeySource {
   enum class Kind : std::uint8_t { header, json, path, query };
   Kind kind = Kind::header;
-  std::string json_pointer;        // json
-  std::size_t segment = 0;         // path, from 1
-  std::string parameter;           // query
-  std::string text;                // as written, part of a natural key's namespace
+  std::string json_pointer;  // json
+  std::size_t segment = 0;   // path, from 1
+  std::string parameter;     // query
+  std::string text;          // as written, part of a natural key's namespace
 };
 
 struct ScopePart {
@@ -49,7 +49,7 @@ struct ScopePart {
 };
 
 struct FingerprintSettings {
-  std::vector<std::string> ignore;   // RFC 6901 pointers
+  std::vector<std::string> ignore;  // RFC 6901 pointers
   std::vector<std::string> only;
   std::vector<std::string> headers;  // lower case
   std::vector<std::string> secrets;  // resolved; the first signs, all verify
@@ -70,7 +70,7 @@ struct Match {
 struct Route {
   std::optional<Match> match;  // none: [defaults]
   std::string name;            // the match as written, or "defaults"
-  std::optional<KeyMode> key;  // none: optional on POST and PATCH, off elsewhere
+  std::optional<KeyMode> key;  // none: see key_mode
   std::vector<std::string> key_headers{"Idempotency-Key"};
   KeySource key_from;
   KeySpelling key_spelling = KeySpelling::bare;
@@ -86,7 +86,7 @@ struct Route {
   int status_in_progress = 409;
   int status_key_reused = 422;
 
-  // Safe methods are never keyed; PUT, DELETE and others only on a route that names them and says so.
+  // Safe methods are never keyed; PUT, DELETE and others only on a route that names them.
   KeyMode key_mode(std::string_view method) const;
 };
 

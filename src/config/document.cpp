@@ -9,9 +9,9 @@
 
 #include "stet/error.hpp"
 
-// toml++ 3.3 asserts where a text is wrong in an unusual way ("[\0a]"), and without assertions it would go on into
-// undefined behaviour. A running gateway must survive such a file at a reload, so an assertion is an exception here,
-// in every build.
+// toml++ 3.3 asserts where a text is wrong in an unusual way ("[\0a]"), and without assertions it would go on
+// into undefined behaviour. A running gateway must survive such a file at a reload, so an assertion is an
+// exception here, in every build.
 #undef NDEBUG
 #define TOML_ASSERT(expr) \
   if (!(expr)) throw std::logic_error("a text that cannot be understood")
@@ -103,7 +103,8 @@ std::optional<Place> control_character(std::string_view text, const std::string&
   return std::nullopt;
 }
 
-// No key of ours has more parts than three. Each part is a table in a table, and reading and freeing those recurse.
+// No key of ours has more parts than three. Each part is a table in a table, and reading and freeing those
+// recurse.
 constexpr std::size_t kMostDots = 16;
 
 // The line (from 1) with a dotted key deeper than that, or 0. Looks at the bare text, before it is parsed.
@@ -129,8 +130,8 @@ std::uint32_t line_of_deep_key(std::string_view text) {
   return 0;
 }
 
-// The line with that number (from 1) turned into an empty one. Nothing when it is not safe to go on without it: a
-// table's header, whose keys would fall into the table before.
+// The line with that number (from 1) turned into an empty one. Nothing when it is not safe to go on without
+// it: a table's header, whose keys would fall into the table before.
 bool blank_line(std::string& text, std::uint32_t number) {
   std::size_t begin = 0;
   for (std::uint32_t line = 1; line < number; ++line) {
@@ -157,13 +158,20 @@ const Value* Value::find(std::string_view key) const {
 
 std::string_view article_and_name(Value::Kind kind) {
   switch (kind) {
-    case Value::Kind::string: return "a string";
-    case Value::Kind::integer: return "a whole number";
-    case Value::Kind::real: return "a decimal number";
-    case Value::Kind::boolean: return "true or false";
-    case Value::Kind::date: return "a date or time";
-    case Value::Kind::array: return "a list";
-    case Value::Kind::table: return "a table";
+    case Value::Kind::string:
+      return "a string";
+    case Value::Kind::integer:
+      return "a whole number";
+    case Value::Kind::real:
+      return "a decimal number";
+    case Value::Kind::boolean:
+      return "true or false";
+    case Value::Kind::date:
+      return "a date or time";
+    case Value::Kind::array:
+      return "a list";
+    case Value::Kind::table:
+      return "a table";
   }
   return "something else";
 }
@@ -174,7 +182,8 @@ Value parse_document(std::string_view text, const std::string& source, Findings&
     return {};
   }
   if (const std::uint32_t line = line_of_deep_key(text); line != 0) {
-    findings.error({source, line, 1}, "a key of more than " + std::to_string(kMostDots) + " parts; none of ours has so many");
+    findings.error({source, line, 1},
+                   "a key of more than " + std::to_string(kMostDots) + " parts; none of ours has so many");
     return {};
   }
   if (const auto place = control_character(text, source)) {
@@ -200,10 +209,11 @@ Value parse_setting(std::string_view setting, Findings& findings) {
   const std::string source = "--set " + key;
   const Place place{source, 0, 0};
   const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
-           c == '.' || c == ' ';
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.' || c == ' ';
   };
-  if (equals == setting.npos || key.empty() || line_of_deep_key(setting) != 0 || !std::all_of(key.begin(), key.end(), plain)) {
+  if (equals == setting.npos || key.empty() || line_of_deep_key(setting) != 0 ||
+      !std::all_of(key.begin(), key.end(), plain)) {
     findings.error(place, "key=value was meant, such as defaults.wait='\"2s\"'");
     return {};
   }

@@ -1,6 +1,6 @@
 #pragma once
-// A TOML document as plain data in which every key and value knows its place. The only unit that includes toml++ is
-// document.cpp.
+// A TOML document as plain data in which every key and value knows its place. The only unit that includes
+// toml++ is document.cpp.
 
 #include <cstdint>
 #include <string>
@@ -20,8 +20,8 @@ struct Value {
   std::string text;  // string
   std::int64_t integer = 0;
   bool boolean = false;
-  std::vector<Value> items;      // array
-  std::vector<Member> members;   // table
+  std::vector<Value> items;                       // array
+  std::vector<Member> members;                    // table
   const Value* find(std::string_view key) const;  // of a table; null when absent
 };
 
@@ -33,8 +33,8 @@ struct Member {
 
 std::string_view article_and_name(Value::Kind);  // "a whole number"
 
-// A table. Syntax errors go to `findings`; the parser goes on behind a broken line where that is safe, so that more
-// than the first is found, and what was readable is returned.
+// A table. Syntax errors go to `findings`; the parser goes on behind a broken line where that is safe, so
+// that more than the first is found, and what was readable is returned.
 Value parse_document(std::string_view text, const std::string& source, Findings& findings);
 
 // `key=value` of --set, the value in TOML, as a table with that one (perhaps dotted) key.

@@ -24,7 +24,8 @@ void Findings::warning(const Place& place, std::string what) {
 }
 
 bool Findings::any_error() const {
-  return std::any_of(all_.begin(), all_.end(), [](const Finding& f) { return f.severity == Severity::error; });
+  return std::any_of(all_.begin(), all_.end(),
+                     [](const Finding& f) { return f.severity == Severity::error; });
 }
 
 std::vector<Finding> Findings::take() {

@@ -53,12 +53,13 @@ Expected<std::string, std::string> decode_encryption_key(std::string_view text) 
   if (digits.ends_with('=')) digits.remove_suffix(1);
   if (digits.size() == 43)
     if (auto key = decode(digits, kBase64, 6)) return std::move(*key);
-  return unexpected<std::string>("the key is not 32 bytes as 64 hex digits or in base64; `openssl rand -hex 32` makes one");
+  return unexpected<std::string>(
+      "the key is not 32 bytes as 64 hex digits or in base64; `openssl rand -hex 32` makes one");
 }
 
 std::string public_key_error(const std::string& pem) {
-  const std::unique_ptr<BIO, decltype(&BIO_free)> source(BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())),
-                                                         &BIO_free);
+  const std::unique_ptr<BIO, decltype(&BIO_free)> source(
+      BIO_new_mem_buf(pem.data(), static_cast<int>(pem.size())), &BIO_free);
   const std::unique_ptr<EVP_PKEY, decltype(&EVP_PKEY_free)> key(
       PEM_read_bio_PUBKEY(source.get(), nullptr, nullptr, nullptr), &EVP_PKEY_free);
   ERR_clear_error();

@@ -1,6 +1,6 @@
 #pragma once
-// Checks of cryptographic keys at load time, so that a wrong one is a line in the configuration and not a failed
-// request later.
+// Checks of cryptographic keys at load time, so that a wrong one is a line in the configuration and not a
+// failed request later.
 
 #include <string>
 #include <string_view>

@@ -1,6 +1,6 @@
 #pragma once
-// Every key of the configuration: its name, where it may stand, its default, an example, and how it is read. The help
-// texts, the check of docs/configuration.md and the reader all go by this one list.
+// Every key of the configuration: its name, where it may stand, its default, an example, and how it is read.
+// The help texts, the check of docs/configuration.md and the reader all go by this one list.
 
 #include <map>
 #include <span>

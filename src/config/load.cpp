@@ -67,7 +67,8 @@ std::vector<Layer> layers_above_file(const Sources& sources, Findings& findings)
   };
   for (const Shortcut& shortcut : kShortcuts)
     if (auto value = variable(shortcut.variable))
-      layers.push_back({nested(shortcut.key, plain_string(std::move(*value), std::string(shortcut.variable)))});
+      layers.push_back(
+          {nested(shortcut.key, plain_string(std::move(*value), std::string(shortcut.variable)))});
   if (const auto value = variable("STET_UPSTREAM"))
     layers.push_back({nested("upstream", list_of(split_commas(*value), "STET_UPSTREAM"))});
   for (const std::string& setting : sources.flags.set)
@@ -81,8 +82,8 @@ std::vector<Layer> layers_above_file(const Sources& sources, Findings& findings)
 }
 
 template <class Key, class Draft>
-void read_keys(const Layer& layer, const Value& table, Section section, std::span<const Key> keys, Reading& reading,
-               Draft& draft) {
+void read_keys(const Layer& layer, const Value& table, Section section, std::span<const Key> keys,
+               Reading& reading, Draft& draft) {
   reading.exposure = layer.exposure;
   for (const Leaf& leaf : leaves(table, section, reading.findings)) {
     for (const Key& key : keys) {
@@ -101,8 +102,10 @@ void apply_lists(RouteDraft& draft) {
     for (const auto& [key, list] : draft.lists) {
       if (draft.own.contains(key) != own) continue;
       for (const int status : list.statuses) {
-        if (status < 10) draft.route.policy.statuses.set_class(status, list.meaning);
-        else draft.route.policy.statuses.set_status(status, list.meaning);
+        if (status < 10)
+          draft.route.policy.statuses.set_class(status, list.meaning);
+        else
+          draft.route.policy.statuses.set_status(status, list.meaning);
       }
     }
 }
@@ -123,10 +126,12 @@ RouteDraft read_defaults(const std::vector<Layer>& layers, Reading& reading) {
   return defaults;
 }
 
-std::vector<RouteDraft> read_routes(const Layer& layer, const Value& list, const RouteDraft& defaults, Reading& reading) {
+std::vector<RouteDraft> read_routes(const Layer& layer, const Value& list, const RouteDraft& defaults,
+                                    Reading& reading) {
   std::vector<RouteDraft> routes;
   if (list.kind != Value::Kind::array) {
-    reading.findings.error(list.place, "route: a list of tables was meant, each of which begins with [[route]]");
+    reading.findings.error(list.place,
+                           "route: a list of tables was meant, each of which begins with [[route]]");
     return routes;
   }
   for (const Value& item : list.items) {
@@ -139,14 +144,16 @@ std::vector<RouteDraft> read_routes(const Layer& layer, const Value& list, const
     route.place = item.place;
     read_keys(layer, item, Section::route, route_keys(), reading, route);
     if (!route.own.contains("match"))
-      reading.findings.error(item.place, "match is missing: which requests this route is for, such as match = \"POST /charges\"");
+      reading.findings.error(
+          item.place,
+          "match is missing: which requests this route is for, such as match = \"POST /charges\"");
     routes.push_back(std::move(route));
   }
   return routes;
 }
 
-Expected<Loaded, std::vector<Finding>> assemble(Sources sources, const std::vector<Layer>& layers, const Place& whole,
-                                                Findings& findings) {
+Expected<Loaded, std::vector<Finding>> assemble(Sources sources, const std::vector<Layer>& layers,
+                                                const Place& whole, Findings& findings) {
   Reading reading{findings, sources.environment, Exposure::closed, {}};
   const bool readable = !findings.any_error();
   TopDraft top;
@@ -156,11 +163,13 @@ Expected<Loaded, std::vector<Finding>> assemble(Sources sources, const std::vect
   for (const Layer& layer : layers)
     if (const Value* list = layer.table.find("route")) routes = read_routes(layer, *list, defaults, reading);
 
-  // What is missing cannot be told from what could not be read.
-  if (readable) check_top(top, whole, findings);
-  check_route(top, defaults, findings);
-  for (const RouteDraft& route : routes) check_route(top, route, findings);
-  check_reachable(routes, findings);
+  // What is missing, or contradicts, cannot be told from what could not be read.
+  if (readable) {
+    check_top(top, whole, findings);
+    check_route(top, defaults, findings);
+    for (const RouteDraft& route : routes) check_route(top, route, findings);
+    check_reachable(routes, findings);
+  }
 
   std::vector<Finding> all;
   const bool failed = findings.any_error();
@@ -175,8 +184,8 @@ Expected<Loaded, std::vector<Finding>> assemble(Sources sources, const std::vect
   return Loaded{std::make_shared<const Config>(std::move(top.config)), std::move(all), std::move(sources)};
 }
 
-Expected<Loaded, std::vector<Finding>> load_layer(std::optional<Layer> file, const std::string& name, Sources sources,
-                                                  Findings& findings) {
+Expected<Loaded, std::vector<Finding>> load_layer(std::optional<Layer> file, const std::string& name,
+                                                  Sources sources, Findings& findings) {
   std::vector<Layer> layers;
   const Place whole = file ? Place{name, 1, 1} : Place{"--upstream", 0, 0};
   if (file) layers.push_back(std::move(*file));
@@ -204,7 +213,7 @@ Expected<Loaded, std::vector<Finding>> load(Sources sources) {
   if (!path) path = sources.environment("STET_CONFIG");
   if (!path || path->empty()) return load_layer(std::nullopt, "", std::move(sources), findings);
 
-  struct stat status {};
+  struct stat status{};
   std::ifstream file(*path, std::ios::binary);
   std::ostringstream content;
   const bool found = ::stat(path->c_str(), &status) == 0 && S_ISDIR(status.st_mode) == 0 && file;
@@ -219,6 +228,8 @@ Expected<Loaded, std::vector<Finding>> load(Sources sources) {
   return load_layer(std::move(layer), *path, std::move(sources), findings);
 }
 
-Expected<Loaded, std::vector<Finding>> reload(const Loaded& loaded) { return load(loaded.sources); }
+Expected<Loaded, std::vector<Finding>> reload(const Loaded& loaded) {
+  return load(loaded.sources);
+}
 
 }  // namespace stet::config

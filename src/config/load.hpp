@@ -1,6 +1,6 @@
 #pragma once
-// From a file, the environment and the command line to a checked configuration. Flags beat the environment, which
-// beats the file, which beats the defaults. Every mistake is reported at once.
+// From a file, the environment and the command line to a checked configuration. Flags beat the environment,
+// which beats the file, which beats the defaults. Every mistake is reported at once.
 
 #include <functional>
 #include <memory>
@@ -22,8 +22,8 @@ struct Flags {
   std::optional<std::string> admin;
   std::vector<std::string> upstream;  // --upstream, may be repeated
   std::optional<std::string> store;
-  std::optional<std::string> log;     // log.format
-  std::vector<std::string> set;       // --set key=value; a flag of its own beats it
+  std::optional<std::string> log;  // log.format
+  std::vector<std::string> set;    // --set key=value; a flag of its own beats it
 };
 
 // Looks up one variable of the environment.

@@ -15,7 +15,9 @@ using namespace testing;
 
 constexpr const char* kMinimal = "upstream = \"http://127.0.0.1:3000\"\n";
 
-void write(const std::string& path, const std::string& text) { std::ofstream(path) << text; }
+void write(const std::string& path, const std::string& text) {
+  std::ofstream(path) << text;
+}
 
 TEST(Loading, needs_nothing_but_an_upstream) {
   const auto loaded = load_only(kMinimal);
@@ -33,10 +35,15 @@ TEST(Loading, needs_nothing_but_an_upstream) {
 }
 
 TEST(Loading, lets_flags_beat_the_environment_and_that_the_file) {
-  const char* file = "upstream = \"http://file\"\nlisten = \"127.0.0.1:1\"\nadmin = \"127.0.0.1:2\"\nlog.format = \"off\"\n"
-                     "store = \"sqlite:file.db\"\n[defaults]\nwait = \"1s\"\n";
-  Sources sources{{}, environment({{"STET_LISTEN", "127.0.0.1:3"}, {"STET_ADMIN", "127.0.0.1:4"},
-                                   {"STET_UPSTREAM", "http://a, http://b"}, {"STET_STORE", "sqlite:env.db"}, {"STET_LOG", ""}})};
+  const char* file =
+      "upstream = \"http://file\"\nlisten = \"127.0.0.1:1\"\nadmin = \"127.0.0.1:2\"\nlog.format = \"off\"\n"
+      "store = \"sqlite:file.db\"\n[defaults]\nwait = \"1s\"\n";
+  Sources sources{{},
+                  environment({{"STET_LISTEN", "127.0.0.1:3"},
+                               {"STET_ADMIN", "127.0.0.1:4"},
+                               {"STET_UPSTREAM", "http://a, http://b"},
+                               {"STET_STORE", "sqlite:env.db"},
+                               {"STET_LOG", ""}})};
   auto loaded = load_text(file, "f", sources);
   ASSERT_TRUE(loaded);
   EXPECT_EQ(loaded->config->listen.port, 3);
@@ -46,7 +53,8 @@ TEST(Loading, lets_flags_beat_the_environment_and_that_the_file) {
   EXPECT_EQ(loaded->config->store, "sqlite:env.db");
   EXPECT_EQ(loaded->config->log_format, LogFormat::off) << "an empty variable is as good as none";
 
-  sources.flags.set = {"listen=\"127.0.0.1:5\"", "admin=\"127.0.0.1:6\"", "defaults.wait=\"2s\"", "log.format=\"text\""};
+  sources.flags.set = {"listen=\"127.0.0.1:5\"", "admin=\"127.0.0.1:6\"", "defaults.wait=\"2s\"",
+                       "log.format=\"text\""};
   sources.flags.admin = "127.0.0.1:7";
   sources.flags.upstream = {"http://c"};
   loaded = load_text(file, "f", sources);
@@ -87,7 +95,8 @@ release = ["5xx"]
   EXPECT_EQ(b.policy.wait, 3s);
   EXPECT_TRUE(b.fingerprint.ignore.empty());
   EXPECT_EQ(b.policy.statuses.meaning(404), StatusMeaning::record);
-  EXPECT_EQ(b.policy.statuses.meaning(400), StatusMeaning::record) << "the route's own `release` replaces the inherited one";
+  EXPECT_EQ(b.policy.statuses.meaning(400), StatusMeaning::record)
+      << "the route's own `release` replaces the inherited one";
   EXPECT_EQ(b.policy.statuses.meaning(500), StatusMeaning::release);
 }
 
@@ -148,7 +157,8 @@ TEST(Loading, names_the_flag_or_variable_that_is_wrong) {
   ASSERT_FALSE(loaded);
   std::vector<std::string> places;
   for (const Finding& finding : loaded.error()) places.push_back(finding.place.text());
-  for (const char* place : {"--listen", "--set defaults.wait", "--set defaults.lease", "--set retension", "--set nonsense", "STET_ADMIN"})
+  for (const char* place : {"--listen", "--set defaults.wait", "--set defaults.lease", "--set retension",
+                            "--set nonsense", "STET_ADMIN"})
     EXPECT_NE(std::find(places.begin(), places.end(), place), places.end()) << place;
   EXPECT_EQ(places.size(), 6u);
 }
@@ -170,7 +180,8 @@ TEST(Loading, takes_routes_from_the_command_line_too) {
 }
 
 TEST(Loading, gives_the_drain_its_time_from_the_slowest_route) {
-  const auto loaded = load_only(std::string(kMinimal) + "[[route]]\nmatch = \"POST /slow\"\nresponse_timeout = \"90s\"\n");
+  const auto loaded =
+      load_only(std::string(kMinimal) + "[[route]]\nmatch = \"POST /slow\"\nresponse_timeout = \"90s\"\n");
   EXPECT_EQ(loaded->config->drain_time(), 95s);
   EXPECT_EQ(load_only(std::string("drain = \"0s\"\n") + kMinimal)->config->drain_time(), 0s);
 }

@@ -18,8 +18,10 @@ struct Mistake {
 void expect(const Mistake& mistake) {
   const std::string text = "upstream = \"http://127.0.0.1:3000\"\n" + mistake.text;
   const std::vector<std::string> errors = errors_of(text);
-  ASSERT_EQ(errors.size(), 1u) << mistake.text << (errors.empty() ? "" : "\n" + errors[0] + "\n" + errors.back());
-  EXPECT_TRUE(errors[0].starts_with(std::string("stet.toml:") + mistake.place + ": ")) << mistake.text << '\n' << errors[0];
+  ASSERT_EQ(errors.size(), 1u) << mistake.text
+                               << (errors.empty() ? "" : "\n" + errors[0] + "\n" + errors.back());
+  EXPECT_TRUE(errors[0].starts_with(std::string("stet.toml:") + mistake.place + ": ")) << mistake.text << '\n'
+                                                                                       << errors[0];
   EXPECT_NE(errors[0].find(mistake.says), std::string::npos) << mistake.text << '\n' << errors[0];
 }
 
@@ -34,7 +36,8 @@ TEST(Mistakes, in_names_are_errors_with_a_suggestion) {
            {"[[routes]]\nmatch = \"POST /a\"", "2:3", "did you mean \"route\"?"},
            {"colour = 1", "2:1", "unknown key \"colour\""},
            {"retention = \"1h\"", "2:1", "belongs in [defaults] or in a [[route]]"},
-           {"[defaults]\nlisten = \"127.0.0.1:1\"", "3:1", "belongs at the top level, above the first [table]"},
+           {"[defaults]\nlisten = \"127.0.0.1:1\"", "3:1",
+            "belongs at the top level, above the first [table]"},
            {"[defaults]\nmatch = \"POST /a\"", "3:1", "belongs in a [[route]]"},
            {"log = \"text\"", "2:1", "log is a table; \"log.format\" or \"log.keys\" was meant"},
            {"\"log.format\" = \"text\"", "2:1", "log.format"},
@@ -103,10 +106,11 @@ TEST(Mistakes, in_addresses_and_stores) {
            {"jwt.public_key = \"-----\"", "2:18", "no public key in PEM"},
        })
     expect(mistake);
-  EXPECT_EQ(errors_of(""), std::vector<std::string>{
-      "stet.toml:1:1: upstream is missing: the API to protect, such as upstream = \"http://127.0.0.1:3000\""});
+  EXPECT_EQ(errors_of(""), std::vector<std::string>{"stet.toml:1:1: upstream is missing: the API to protect, "
+                                                    "such as upstream = \"http://127.0.0.1:3000\""});
   EXPECT_NE(errors_of("upstream = []").at(0).find("1:12: upstream: an empty list"), std::string::npos);
-  EXPECT_NE(errors_of("upstream = [\"http://a\", \"b\"]").at(0).find("1:25: upstream: \"b\" is no http"), std::string::npos);
+  EXPECT_NE(errors_of("upstream = [\"http://a\", \"b\"]").at(0).find("1:25: upstream: \"b\" is no http"),
+            std::string::npos);
 }
 
 TEST(Mistakes, in_keys_and_scopes) {
@@ -121,7 +125,8 @@ TEST(Mistakes, in_keys_and_scopes) {
            {"[defaults]\nkey_from = \"path:0\"", "3:12", "count from 1"},
            {"[defaults]\nkey_from = \"query:\"", "3:12", "names no parameter"},
            {"[defaults]\nkey_from = \"query:ref\"", "3:12", "needs an explicit scope"},
-           {"[[route]]\nmatch = \"PUT /orders/*\"\nkey_from = \"path:3\"\nscope = [\"credentials\"]", "4:12", "has only 2 segments"},
+           {"[[route]]\nmatch = \"PUT /orders/*\"\nkey_from = \"path:3\"\nscope = [\"credentials\"]", "4:12",
+            "has only 2 segments"},
            {"[defaults]\nscope = \"none\"", "3:9", "[\"none\"]"},
            {"[defaults]\nscope = [\"credential\"]", "3:10", "did you mean \"credentials\"?"},
            {"[defaults]\nscope = [\"header\"]", "3:10", "\"header:NAME\" was meant"},
@@ -132,7 +137,8 @@ TEST(Mistakes, in_keys_and_scopes) {
            {"[defaults]\nscope = [\"header:A\", \"header:a\"]", "3:22", "named twice"},
            {"[defaults]\nscope = [\"header:A\", \"none\"]", "3:22", "cannot be combined"},
            {"[defaults]\nfingerprint.ignore = [\"sent_at\"]", "3:23", "\"/sent_at\" was meant?"},
-           {"[defaults]\nfingerprint.ignore = [\"/a\"]\nfingerprint.only = [\"/b\"]", "4:20", "exclude each other"},
+           {"[defaults]\nfingerprint.ignore = [\"/a\"]\nfingerprint.only = [\"/b\"]", "4:20",
+            "exclude each other"},
            {"[defaults]\nfingerprint.headers = [\"X A\"]", "3:24", "no header name"},
        })
     expect(mistake);
@@ -141,7 +147,8 @@ TEST(Mistakes, in_keys_and_scopes) {
 TEST(Mistakes, that_would_break_the_guarantee) {
   for (const Mistake& mistake : {
            Mistake{"[defaults]\non_unknown = \"retry\"", "3:14", "needs upstream_idempotent = true"},
-           {"[defaults]\non_unknown = \"retry\"\nupstream_idempotent = false", "3:14", "upstream_idempotent = true"},
+           {"[defaults]\non_unknown = \"retry\"\nupstream_idempotent = false", "3:14",
+            "upstream_idempotent = true"},
            {"[defaults]\non_unknown = \"ask\"", "3:14", "needs reconcile.url"},
            {"[defaults]\non_unknown = \"ask\"\nreconcile.url = \"h\"", "4:17", "http:// or https:// URL"},
            {"[defaults]\nupstream_joins = true", "3:18", "needs the PostgreSQL store"},
@@ -155,14 +162,17 @@ TEST(Mistakes, that_would_break_the_guarantee) {
            {"[defaults]\nrecord = []", "3:10", "max_response_body = 0"},
            {"[defaults]\nrecord = 503", "3:10", "a list of statuses"},
            {"[defaults]\ncompletion_timeout = \"10s\"", "3:22", "shorter than response_timeout (30s)"},
-           {"limits.buffered_bodies = \"1MiB\"\n[defaults]\nmax_request_body = \"2MiB\"", "4:20", "larger than limits.buffered_bodies"},
+           {"limits.buffered_bodies = \"1MiB\"\n[defaults]\nmax_request_body = \"2MiB\"", "4:20",
+            "larger than limits.buffered_bodies"},
        })
     expect(mistake);
 }
 
 TEST(Mistakes, in_joining_are_named_with_encryption_too) {
-  const auto loaded = load_only("upstream = \"http://h\"\nstore_options.encryption_key = \"env:K\"\n[defaults]\nupstream_joins = true\n",
-                                {{"K", std::string(64, '0')}});
+  const auto loaded = load_only(
+      "upstream = \"http://h\"\nstore_options.encryption_key = \"env:K\"\n[defaults]\nupstream_joins = "
+      "true\n",
+      {{"K", std::string(64, '0')}});
   ASSERT_FALSE(loaded);
   ASSERT_EQ(loaded.error().size(), 2u);
   EXPECT_NE(loaded.error()[0].what.find("encryption_key"), std::string::npos);
@@ -177,7 +187,9 @@ TEST(Mistakes, between_routes) {
            {"[[route]]\nmatch = 5", "3:9", "a whole number where a string was meant"},
            {"[[route]]\nmatch = \"POST /**\"\n[[route]]\nmatch = \"POST /a\"", "5:9",
             "\"POST /a\" can never match, because \"POST /**\" at stet.toml:2:1 matches first"},
-           {"[[route]]\nmatch = \"POST /a\"\n[[route]]\nmatch = \"PUT /a\"\n[[route]]\nmatch = \"PUT,POST /a\"", "7:9", "can never match"},
+           {"[[route]]\nmatch = \"POST /a\"\n[[route]]\nmatch = \"PUT /a\"\n[[route]]\nmatch = \"PUT,POST "
+            "/a\"",
+            "7:9", "can never match"},
            {"[[route]]\nmatch = \"GET,POST /a\"\nkey = \"required\"", "4:7", "GET is never keyed"},
            {"[route]\nmatch = \"POST /a\"", "2:1", "begins with [[route]]"},
            {"route = [1]", "2:10", "begins with [[route]]"},
@@ -187,13 +199,17 @@ TEST(Mistakes, between_routes) {
            {"[[route]]\nmatch = \"POST /a\"\ndelivery = \"queue\"", "4:1", "later release"},
        })
     expect(mistake);
-  EXPECT_TRUE(errors_of("upstream = \"http://h\"\n[[route]]\nmatch = \"POST /a\"\n[[route]]\nmatch = \"POST,PUT /a\"\n").empty())
+  EXPECT_TRUE(
+      errors_of(
+          "upstream = \"http://h\"\n[[route]]\nmatch = \"POST /a\"\n[[route]]\nmatch = \"POST,PUT /a\"\n")
+          .empty())
       << "PUT can still match";
 }
 
 TEST(Mistakes, in_a_route_are_not_repeated_for_what_it_inherits) {
-  const auto errors = errors_of("upstream = \"http://h\"\n[defaults]\non_unknown = \"retry\"\n[[route]]\nmatch = \"POST /a\"\n"
-                                "[[route]]\nmatch = \"POST /b\"\nupstream_idempotent = false\n");
+  const auto errors = errors_of(
+      "upstream = \"http://h\"\n[defaults]\non_unknown = \"retry\"\n[[route]]\nmatch = \"POST /a\"\n"
+      "[[route]]\nmatch = \"POST /b\"\nupstream_idempotent = false\n");
   ASSERT_EQ(errors.size(), 2u);
   EXPECT_TRUE(errors[0].starts_with("stet.toml:3:14: "));
   EXPECT_TRUE(errors[1].starts_with("stet.toml:8:23: "));
@@ -212,8 +228,9 @@ retension = "1h"
 )");
   std::vector<std::string> places;
   for (const std::string& error : errors) places.push_back(error.substr(0, error.find(": ")));
-  EXPECT_EQ(places, (std::vector<std::string>{"stet.toml:1:1", "stet.toml:1:10", "stet.toml:2:1", "stet.toml:3:15",
-                                              "stet.toml:5:8", "stet.toml:7:9", "stet.toml:8:14", "stet.toml:9:1"}));
+  EXPECT_EQ(places,
+            (std::vector<std::string>{"stet.toml:1:1", "stet.toml:1:10", "stet.toml:2:1", "stet.toml:3:15",
+                                      "stet.toml:5:8", "stet.toml:7:9", "stet.toml:8:14", "stet.toml:9:1"}));
 }
 
 TEST(Mistakes, in_the_TOML_itself_have_a_place_and_do_not_hide_the_others) {
@@ -236,18 +253,22 @@ TEST(Mistakes, that_the_parser_asserts_about_are_errors_like_any_other) {
 TEST(Mistakes, of_depth_end_before_the_stack_does) {
   std::string deep = "a";
   for (int i = 0; i < 100'000; ++i) deep += ".a";
-  EXPECT_EQ(errors_of("\n" + deep + " = 1").at(0), "stet.toml:2:1: a key of more than 16 parts; none of ours has so many");
+  EXPECT_EQ(errors_of("\n" + deep + " = 1").at(0),
+            "stet.toml:2:1: a key of more than 16 parts; none of ours has so many");
   EXPECT_EQ(errors_of("upstream = " + std::string(10'000, '[')).size(), 1u);
-  EXPECT_EQ(errors_of("upstream = \"http://h\" # " + deep).size(), 1u) << "even there: nobody writes such a comment";
+  EXPECT_EQ(errors_of("upstream = \"http://h\" # " + deep).size(), 1u)
+      << "even there: nobody writes such a comment";
 }
 
 TEST(Warnings, say_what_is_allowed_and_unwise) {
   const auto warning = [](const std::string& line, std::map<std::string, std::string> variables = {}) {
     const auto loaded = load_only("upstream = \"http://h\"\n" + line, std::move(variables));
     if (!loaded) return "error: " + loaded.error()[0].text();
-    return loaded->warnings.size() == 1 ? loaded->warnings[0].text() : std::to_string(loaded->warnings.size());
+    return loaded->warnings.size() == 1 ? loaded->warnings[0].text()
+                                        : std::to_string(loaded->warnings.size());
   };
-  EXPECT_NE(warning("store_options.durability = \"os\"").find("2:28: warning: durability"), std::string::npos);
+  EXPECT_NE(warning("store_options.durability = \"os\"").find("2:28: warning: durability"),
+            std::string::npos);
   EXPECT_NE(warning("upstream_tls.verify = false").find("2:23: warning: "), std::string::npos);
   EXPECT_NE(warning("jwt.secret = \"env:S\"", {{"S", "short"}}).find("5 bytes"), std::string::npos);
   EXPECT_EQ(warning("jwt.secret = \"env:S\"", {{"S", std::string(32, 'x')}}), "0");

@@ -5,14 +5,16 @@
 namespace stet::config {
 namespace {
 
-std::string kind_of(const Value& value) { return std::string(article_and_name(value.kind)); }
+std::string kind_of(const Value& value) {
+  return std::string(article_and_name(value.kind));
+}
 
 }  // namespace
 
 bool Reading::is(const Value& value, Value::Kind kind, std::string_view example) {
   if (value.kind == kind) return true;
-  error(value.place, kind_of(value) + " where " + std::string(article_and_name(kind)) + " was meant, such as " +
-                         std::string(example));
+  error(value.place, kind_of(value) + " where " + std::string(article_and_name(kind)) +
+                         " was meant, such as " + std::string(example));
   return false;
 }
 
@@ -36,11 +38,13 @@ void read_duration(Reading& reading, const Value& value, milliseconds& out, Zero
   const auto duration = parse_duration(value.text, forever);
   if (!duration) return reading.error(value.place, duration.error());
   if (zero == Zero::refused && duration->count() == 0)
-    return reading.error(value.place, "\"" + value.text + "\" leaves no time at all; a positive duration was meant");
+    return reading.error(value.place,
+                         "\"" + value.text + "\" leaves no time at all; a positive duration was meant");
   out = *duration;
 }
 
-void read_size(Reading& reading, const Value& value, std::uint64_t& out, std::uint64_t least, std::uint64_t most) {
+void read_size(Reading& reading, const Value& value, std::uint64_t& out, std::uint64_t least,
+               std::uint64_t most) {
   std::uint64_t size = 0;
   if (value.kind == Value::Kind::integer) {
     if (value.integer < 0) return reading.error(value.place, "a size cannot be negative");
@@ -52,16 +56,19 @@ void read_size(Reading& reading, const Value& value, std::uint64_t& out, std::ui
     size = *parsed;
   }
   if (size < least || size > most)
-    return reading.error(value.place, "between " + size_text(least) + " and " + size_text(most) + " was meant");
+    return reading.error(value.place,
+                         "between " + size_text(least) + " and " + size_text(most) + " was meant");
   out = size;
 }
 
 void read_count(Reading& reading, const Value& value, std::size_t& out, std::size_t least, std::size_t most) {
-  if (!reading.is(value, Value::Kind::integer, std::to_string(std::max(least, std::min<std::size_t>(most, 100))))) return;
+  if (!reading.is(value, Value::Kind::integer,
+                  std::to_string(std::max(least, std::min<std::size_t>(most, 100)))))
+    return;
   if (value.integer < 0 || static_cast<std::uint64_t>(value.integer) < least ||
       static_cast<std::uint64_t>(value.integer) > most)
-    return reading.error(value.place, "a whole number from " + std::to_string(least) + " to " + std::to_string(most) +
-                                          " was meant");
+    return reading.error(value.place, "a whole number from " + std::to_string(least) + " to " +
+                                          std::to_string(most) + " was meant");
   out = static_cast<std::size_t>(value.integer);
 }
 
@@ -88,8 +95,10 @@ std::optional<std::vector<Said>> read_strings(Reading& reading, const Value& val
   std::vector<Said> said;
   bool good = true;
   for (const Value& item : value.items) {
-    if (reading.is(item, Value::Kind::string, "\"…\"")) said.push_back({item.text, item.place});
-    else good = false;
+    if (reading.is(item, Value::Kind::string, "\"…\""))
+      said.push_back({item.text, item.place});
+    else
+      good = false;
   }
   if (!good) return std::nullopt;
   return said;
@@ -102,7 +111,8 @@ void read_field_names(Reading& reading, const Value& value, std::vector<std::str
   for (const Said& one : *said) {
     if (!is_token(one.text)) {
       reading.error(one.place, "\"" + one.text + "\" is no header name (RFC 9110 section 5.1)");
-    } else if (std::string name = lower(one.text); std::find(names.begin(), names.end(), name) != names.end()) {
+    } else if (std::string name = lower(one.text);
+               std::find(names.begin(), names.end(), name) != names.end()) {
       reading.error(one.place, "\"" + one.text + "\" is named twice");
     } else {
       names.push_back(std::move(name));
@@ -116,8 +126,10 @@ void read_pointers(Reading& reading, const Value& value, std::vector<std::string
   if (!said) return;
   std::vector<std::string> pointers;
   for (const Said& one : *said) {
-    if (std::string error = pointer_error(one.text); !error.empty()) reading.error(one.place, error);
-    else pointers.push_back(one.text);
+    if (std::string error = pointer_error(one.text); !error.empty())
+      reading.error(one.place, error);
+    else
+      pointers.push_back(one.text);
   }
   out = std::move(pointers);
 }

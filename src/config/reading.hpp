@@ -1,6 +1,6 @@
 #pragma once
-// Reads one value into one field. A value of the wrong kind or out of range is a finding at its place, and the field
-// stays as it was, so that the rest can still be checked.
+// Reads one value into one field. A value of the wrong kind or out of range is a finding at its place, and
+// the field stays as it was, so that the rest can still be checked.
 
 #include <array>
 #include <cstdint>
@@ -51,8 +51,8 @@ std::optional<std::vector<Said>> read_strings(Reading&, const Value&, Shape);
 void read_field_names(Reading&, const Value&, std::vector<std::string>& out);
 void read_pointers(Reading&, const Value&, std::vector<std::string>& out);
 
-// "env:NAME", "file:PATH" (one newline at its end does not count) or the secret itself, which is a warning where others
-// can read it.
+// "env:NAME", "file:PATH" (one newline at its end does not count) or the secret itself, which is a warning
+// where others can read it.
 std::optional<std::string> read_secret(Reading&, const Value&);
 // The same for what may be public.
 enum class Publicity : std::uint8_t { secret, open };
@@ -74,9 +74,10 @@ std::optional<E> read_choice(Reading& reading, const Value& value, Choices<E> ch
     return std::nullopt;
   }
   const std::string_view near = nearest(value.text, names);
-  reading.error(value.place, "\"" + value.text + "\" is not known; " +
-                                 (near.empty() ? all + " was meant"
-                                               : "did you mean \"" + std::string(near) + "\"? Possible are " + all));
+  reading.error(value.place,
+                "\"" + value.text + "\" is not known; " +
+                    (near.empty() ? all + " was meant"
+                                  : "did you mean \"" + std::string(near) + "\"? Possible are " + all));
   return std::nullopt;
 }
 

@@ -50,32 +50,39 @@ Expected<Match, std::string> parse_match(std::string_view text) {
   Match match;
   for (const std::string& method : split(text.substr(0, space), ',')) {
     if (!is_token(method) || method.find('*') != method.npos)
-      return unexpected<std::string>("\"" + method + "\" is no method: \"POST\" or \"POST,PATCH\" was meant, without spaces");
+      return unexpected<std::string>("\"" + method +
+                                     "\" is no method: \"POST\" or \"POST,PATCH\" was meant, without spaces");
     if (upper(method) != method)
-      return unexpected<std::string>("methods are case-sensitive (RFC 9110): \"" + upper(method) + "\" was meant");
+      return unexpected<std::string>("methods are case-sensitive (RFC 9110): \"" + upper(method) +
+                                     "\" was meant");
     if (std::find(match.methods.begin(), match.methods.end(), method) != match.methods.end())
       return unexpected<std::string>("the method " + method + " is named twice");
     match.methods.push_back(method);
   }
   match.pattern = text.substr(space + 1);
   if (!match.pattern.starts_with('/'))
-    return unexpected<std::string>("the path of a match begins with a slash: \"/" + match.pattern + "\" was meant?");
-  if (std::string error = pattern_error(match.pattern); !error.empty()) return unexpected<std::string>(std::move(error));
+    return unexpected<std::string>("the path of a match begins with a slash: \"/" + match.pattern +
+                                   "\" was meant?");
+  if (std::string error = pattern_error(match.pattern); !error.empty())
+    return unexpected<std::string>(std::move(error));
   const auto parts = split(std::string_view(match.pattern).substr(1), '/');
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::string& part = parts[i];
     if (part == "*") {
       match.segments.push_back({Kind::any, {}});
     } else if (part == "**") {
-      if (i + 1 != parts.size()) return unexpected<std::string>("\"**\" is the rest of the path, and stands at its end");
+      if (i + 1 != parts.size())
+        return unexpected<std::string>("\"**\" is the rest of the path, and stands at its end");
       match.segments.push_back({Kind::rest, {}});
     } else if (part.find('*') != part.npos) {
-      return unexpected<std::string>("\"*\" is a whole segment, and cannot stand for a part of \"" + part + "\"");
+      return unexpected<std::string>("\"*\" is a whole segment, and cannot stand for a part of \"" + part +
+                                     "\"");
     } else {
       const auto decoded = http::percent_decode(part);
       if (!decoded) return unexpected<std::string>("a broken percent escape in \"" + part + "\"");
       if (*decoded == "." || *decoded == "..")
-        return unexpected<std::string>("requests are compared with dot segments resolved: \"" + part + "\" can never match");
+        return unexpected<std::string>("requests are compared with dot segments resolved: \"" + part +
+                                       "\" can never match");
       match.segments.push_back({Kind::literal, *decoded});
     }
   }
@@ -95,7 +102,8 @@ bool matches(const Match& match, std::string_view method, const std::vector<std:
 }
 
 bool covers(const Match& earlier, const Match& later, std::string_view method) {
-  if (std::find(earlier.methods.begin(), earlier.methods.end(), method) == earlier.methods.end()) return false;
+  if (std::find(earlier.methods.begin(), earlier.methods.end(), method) == earlier.methods.end())
+    return false;
   for (std::size_t i = 0; i < earlier.segments.size(); ++i) {
     if (i == later.segments.size()) return false;
     const Match::Segment& a = earlier.segments[i];

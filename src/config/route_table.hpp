@@ -2,8 +2,8 @@
 // Which route a request takes. The first match wins; no match is [defaults].
 //
 // A path is compared segment by segment, in the normal form of http/target.hpp: /%63harges is /charges and
-// /a/%2e%2e/b is /b, but an encoded slash (%2F) stays inside its segment. A trailing slash is an empty last segment,
-// and thus another path. Case matters (RFC 3986 section 6.2.2.1).
+// /a/%2e%2e/b is /b, but an encoded slash (%2F) stays inside its segment. A trailing slash is an empty last
+// segment, and thus another path. Case matters (RFC 3986 section 6.2.2.1).
 
 #include <string>
 #include <string_view>

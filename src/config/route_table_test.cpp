@@ -17,7 +17,8 @@ Config with_routes(std::initializer_list<const char*> matches) {
   return config;
 }
 
-std::string found(std::initializer_list<const char*> matches, std::string_view method, std::string_view path) {
+std::string found(std::initializer_list<const char*> matches, std::string_view method,
+                  std::string_view path) {
   const Config config = with_routes(matches);
   return RouteTable(config).find(method, path).name;
 }
@@ -38,10 +39,11 @@ TEST(RouteTable, takes_the_first_match_and_else_the_defaults) {
 
 TEST(RouteTable, is_not_fooled_by_another_spelling_of_the_path) {
   const auto routes = {"POST /charges"};
-  for (const char* path : {"/charges", "/%63harges", "/%63%68arges", "/a/../charges", "/a/%2e%2e/charges", "/./charges",
-                           "//charges"})
+  for (const char* path : {"/charges", "/%63harges", "/%63%68arges", "/a/../charges", "/a/%2e%2e/charges",
+                           "/./charges", "//charges"})
     EXPECT_EQ(found(routes, "POST", path), "POST /charges") << path;
-  for (const char* path : {"/charges/", "/Charges", "/charges/x", "/charge", "/", "/charges%2F", "/charges;v=1"})
+  for (const char* path :
+       {"/charges/", "/Charges", "/charges/x", "/charge", "/", "/charges%2F", "/charges;v=1"})
     EXPECT_EQ(found(routes, "POST", path), "defaults") << path;
 }
 
@@ -69,9 +71,26 @@ TEST(RouteTable, compares_a_path_with_a_broken_escape_as_it_stands) {
 }
 
 TEST(Match, refuses_what_could_never_match_and_says_what_was_meant) {
-  for (const char* text : {"", "POST", "/charges", "POST ", "POST charges", "post /charges", "POST, PUT /charges", "POST,POST /a",
-                           ",POST /a", "* /a", "P(ST /a", "POST /a?x=1", "POST /a#b", "POST /a/**/b", "POST /a/b*", "POST /a/../b",
-                           "POST /./a", "POST /%2e/a", "POST /a%zz", "POST //a"})
+  for (const char* text : {"",
+                           "POST",
+                           "/charges",
+                           "POST ",
+                           "POST charges",
+                           "post /charges",
+                           "POST, PUT /charges",
+                           "POST,POST /a",
+                           ",POST /a",
+                           "* /a",
+                           "P(ST /a",
+                           "POST /a?x=1",
+                           "POST /a#b",
+                           "POST /a/**/b",
+                           "POST /a/b*",
+                           "POST /a/../b",
+                           "POST /./a",
+                           "POST /%2e/a",
+                           "POST /a%zz",
+                           "POST //a"})
     EXPECT_FALSE(parse_match(text)) << text;
   EXPECT_NE(parse_match("post /a").error().find("\"POST\""), std::string::npos);
   EXPECT_NE(parse_match("POST a").error().find("\"/a\""), std::string::npos);
@@ -109,6 +128,9 @@ TEST(KeyMode, protects_POST_and_PATCH_and_what_a_route_names) {
   EXPECT_EQ(route.key_mode("GET"), KeyMode::off);
   route.key.reset();
   EXPECT_EQ(route.key_mode("PUT"), KeyMode::optional) << "passed through unless a route names it";
+  route.key_from.kind = KeySource::Kind::path;
+  EXPECT_EQ(route.key_mode("PUT"), KeyMode::required) << "a natural key is there to be used";
+  EXPECT_EQ(route.key_mode("GET"), KeyMode::off);
   route.key = KeyMode::off;
   EXPECT_EQ(route.key_mode("PUT"), KeyMode::off);
 }

@@ -9,14 +9,17 @@
 namespace stet::config {
 namespace {
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string quoted(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
 
 // Fields that are the framing's, the routing's or the gateway's own: none of them can carry a key.
 std::string key_header_error(const std::string& name) {
   if (!is_token(name)) return quoted(name) + " is no header name (RFC 9110 section 5.1)";
   const std::string small = lower(name);
-  for (const std::string_view taken : {"host", "connection", "content-length", "transfer-encoding", "content-type",
-                                       "expect", "te", "trailer", "upgrade", "via", "authorization", "cookie"})
+  for (const std::string_view taken :
+       {"host", "connection", "content-length", "transfer-encoding", "content-type", "expect", "te",
+        "trailer", "upgrade", "via", "authorization", "cookie"})
     if (small == taken) return quoted(name) + " has a meaning of its own in HTTP and cannot carry the key";
   if (small.starts_with("stet-")) return quoted(name) + " is a header of the gateway's own";
   return {};
@@ -42,7 +45,8 @@ std::string parse_key_source(const std::string& text, KeySource& out) {
     source.parameter = text.substr(6);
     if (source.parameter.empty()) return quoted(text) + " names no parameter: \"query:ref\" was meant?";
   } else {
-    return quoted(text) + " is no source of a key: \"header\", \"json:/pointer\", \"path:N\" or \"query:name\" was meant";
+    return quoted(text) +
+           " is no source of a key: \"header\", \"json:/pointer\", \"path:N\" or \"query:name\" was meant";
   }
   out = std::move(source);
   return {};
@@ -52,13 +56,14 @@ std::string parse_scope_part(const std::string& text, ScopePart& out) {
   using Kind = ScopePart::Kind;
   static constexpr std::array<std::string_view, 4> kPlain{"credentials", "auth", "client-cert", "none"};
   static constexpr std::array<std::string_view, 3> kNamed{"header", "cookie", "jwt"};
-  static constexpr std::array<std::string_view, 7> kAll{"credentials", "header:NAME", "cookie:NAME", "jwt:CLAIM",
-                                                        "auth", "client-cert", "none"};
+  static constexpr std::array<std::string_view, 7> kAll{
+      "credentials", "header:NAME", "cookie:NAME", "jwt:CLAIM", "auth", "client-cert", "none"};
   if (text == "credentials") return out = {Kind::credentials, {}}, "";
   if (text == "auth") return out = {Kind::auth, {}}, "";
   if (text == "none") return out = {Kind::none, {}}, "";
   if (text == "client-cert")
-    return "\"client-cert\" needs TLS on the listener, which is not in this release; let the ingress set a header and "
+    return "\"client-cert\" needs TLS on the listener, which is not in this release; let the ingress set a "
+           "header and "
            "use \"header:NAME\"";
   const std::size_t colon = text.find(':');
   const std::string kind = text.substr(0, colon);
@@ -96,9 +101,12 @@ void read_key_header(Reading& reading, const Value& value, RouteDraft& draft) {
   std::vector<std::string> names;
   for (const Said& one : *said) {
     const auto same = [&](const std::string& name) { return lower(name) == lower(one.text); };
-    if (std::string error = key_header_error(one.text); !error.empty()) reading.error(one.place, error);
-    else if (std::any_of(names.begin(), names.end(), same)) reading.error(one.place, quoted(one.text) + " is named twice");
-    else names.push_back(one.text);
+    if (std::string error = key_header_error(one.text); !error.empty())
+      reading.error(one.place, error);
+    else if (std::any_of(names.begin(), names.end(), same))
+      reading.error(one.place, quoted(one.text) + " is named twice");
+    else
+      names.push_back(one.text);
   }
   if (!names.empty()) draft.route.key_headers = std::move(names);
 }
@@ -123,10 +131,13 @@ void read_scope(Reading& reading, const Value& value, RouteDraft& draft) {
       return p.kind == part.kind &&
              (part.kind == ScopePart::Kind::header ? lower(p.name) == lower(part.name) : p.name == part.name);
     };
-    if (std::any_of(parts.begin(), parts.end(), same)) reading.error(one.place, quoted(one.text) + " is named twice");
+    if (std::any_of(parts.begin(), parts.end(), same))
+      reading.error(one.place, quoted(one.text) + " is named twice");
     else if (part.kind == ScopePart::Kind::none && said->size() > 1)
-      reading.error(one.place, "\"none\" is one scope for everybody and cannot be combined with another part");
-    else parts.push_back(std::move(part));
+      reading.error(one.place,
+                    "\"none\" is one scope for everybody and cannot be combined with another part");
+    else
+      parts.push_back(std::move(part));
   }
   draft.route.scope = std::move(parts);
 }
@@ -145,9 +156,10 @@ void read_statuses(Reading& reading, const Value& value, RouteDraft& draft, Stat
     return;
   }
   if (value.items.empty() && meaning == StatusMeaning::record) {
-    reading.error(value.place,
-                  "an empty list changes nothing; to keep no answer, so that a retry learns only that it was done, "
-                  "max_response_body = 0 was meant");
+    reading.error(
+        value.place,
+        "an empty list changes nothing; to keep no answer, so that a retry learns only that it was done, "
+        "max_response_body = 0 was meant");
     return;
   }
   StatusList list{meaning, {}};
@@ -155,8 +167,8 @@ void read_statuses(Reading& reading, const Value& value, RouteDraft& draft, Stat
     int status = 0;
     if (item.kind == Value::Kind::integer && item.integer >= 200 && item.integer <= 599) {
       status = static_cast<int>(item.integer);
-    } else if (item.kind == Value::Kind::string && item.text.size() == 3 && item.text[0] >= '2' && item.text[0] <= '5' &&
-               item.text.ends_with("xx")) {
+    } else if (item.kind == Value::Kind::string && item.text.size() == 3 && item.text[0] >= '2' &&
+               item.text[0] <= '5' && item.text.ends_with("xx")) {
       status = item.text[0] - '0';
     } else if (item.kind == Value::Kind::string && item.text.size() == 3 &&
                item.text.find_first_not_of("0123456789") == item.text.npos) {

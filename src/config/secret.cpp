@@ -15,10 +15,12 @@ namespace {
 constexpr std::size_t kMaxSecretFile = 1 << 20;
 
 Expected<std::string, std::string> read_secret_file(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return unexpected(path + " cannot be read: " + std::strerror(errno));
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0)
+    return unexpected(path + " cannot be read: " + std::strerror(errno));
   if (!S_ISREG(status.st_mode) && !S_ISFIFO(status.st_mode)) return unexpected(path + " is not a file");
-  if (static_cast<std::size_t>(status.st_size) > kMaxSecretFile) return unexpected(path + " is larger than 1 MiB");
+  if (static_cast<std::size_t>(status.st_size) > kMaxSecretFile)
+    return unexpected(path + " is larger than 1 MiB");
   std::ifstream file(path, std::ios::binary);
   std::ostringstream content;
   content << file.rdbuf();
@@ -73,18 +75,20 @@ std::optional<std::string> resolve(Reading& reading, const Said& said, Publicity
     reading.error(said.place, "an empty secret; \"env:NAME\" or \"file:PATH\" was meant");
     return std::nullopt;
   } else if (const std::string_view scheme = misspelt_scheme(said.text); !scheme.empty()) {
-    reading.error(said.place, "\"" + said.text.substr(0, said.text.find(':') + 1) + "\" is not known; did you mean \"" +
-                                  std::string(scheme) + ":\"?");
+    reading.error(said.place, "\"" + said.text.substr(0, said.text.find(':') + 1) +
+                                  "\" is not known; did you mean \"" + std::string(scheme) + ":\"?");
     return std::nullopt;
   } else {
     if (publicity == Publicity::secret && reading.exposure == Exposure::world_readable)
-      reading.warning(said.place,
-                      "a secret in plain text in a file that everybody can read; \"env:NAME\" or \"file:PATH\", or "
-                      "chmod o-r, was meant");
+      reading.warning(
+          said.place,
+          "a secret in plain text in a file that everybody can read; \"env:NAME\" or \"file:PATH\", or "
+          "chmod o-r, was meant");
     if (publicity == Publicity::secret && reading.exposure == Exposure::command_line)
-      reading.warning(said.place,
-                      "a secret on the command line is seen by everybody who can list processes; \"env:NAME\" or "
-                      "\"file:PATH\" was meant");
+      reading.warning(
+          said.place,
+          "a secret on the command line is seen by everybody who can list processes; \"env:NAME\" or "
+          "\"file:PATH\" was meant");
     result = said.text;
   }
   return result;

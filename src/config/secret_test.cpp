@@ -11,9 +11,12 @@ namespace {
 
 using namespace testing;
 
-std::string file_with(const std::string& line) { return "upstream = \"http://127.0.0.1:3000\"\n" + line + "\n"; }
+std::string file_with(const std::string& line) {
+  return "upstream = \"http://127.0.0.1:3000\"\n" + line + "\n";
+}
 
-Expected<Loaded, std::vector<Finding>> load_file(const std::string& path, mode_t mode, const std::string& line) {
+Expected<Loaded, std::vector<Finding>> load_file(const std::string& path, mode_t mode,
+                                                 const std::string& line) {
   std::ofstream(path) << file_with(line);
   ::chmod(path.c_str(), mode);
   Flags flags;
@@ -26,7 +29,9 @@ TEST(Secrets, come_from_the_environment_or_a_file) {
   std::ofstream(directory.file("token")) << "from-file\n";
   const std::string path = directory.file("stet.toml");
   EXPECT_EQ(load_file(path, 0644, "admin_token = \"env:TOKEN\"")->config->admin_token, "from-env");
-  EXPECT_EQ(load_file(path, 0644, "admin_token = \"file:" + directory.file("token") + "\"")->config->admin_token, "from-file");
+  EXPECT_EQ(
+      load_file(path, 0644, "admin_token = \"file:" + directory.file("token") + "\"")->config->admin_token,
+      "from-file");
   EXPECT_TRUE(load_file(path, 0644, "admin_token = \"env:TOKEN\"")->warnings.empty());
 }
 
@@ -38,7 +43,8 @@ TEST(Secrets, in_plain_text_are_a_warning_where_everybody_can_read_them) {
   EXPECT_EQ(open->config->admin_token, "s3cret");
   ASSERT_EQ(open->warnings.size(), 1u);
   EXPECT_TRUE(open->warnings[0].text().starts_with(path + ":2:15: warning: ")) << open->warnings[0].text();
-  EXPECT_EQ(open->warnings[0].text().find("s3cret"), std::string::npos) << "a message must not show the secret";
+  EXPECT_EQ(open->warnings[0].text().find("s3cret"), std::string::npos)
+      << "a message must not show the secret";
   EXPECT_TRUE(load_file(path, 0640, "admin_token = \"s3cret\"")->warnings.empty());
 
   Flags flags;
@@ -73,16 +79,20 @@ TEST(EncryptionKeys, are_32_bytes_in_hex_or_base64) {
   EXPECT_EQ(decode_encryption_key(std::string(64, 'F')), std::string(32, '\xff'));
   EXPECT_EQ(decode_encryption_key("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=")->size(), 32u);
   EXPECT_EQ(decode_encryption_key("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8")->back(), '\x1f');
-  for (const std::string& text : {std::string(), std::string(32, 'a'), std::string(63, 'a'), std::string(64, 'g'), std::string("short")})
+  for (const std::string& text : {std::string(), std::string(32, 'a'), std::string(63, 'a'),
+                                  std::string(64, 'g'), std::string("short")})
     EXPECT_FALSE(decode_encryption_key(text)) << text;
 }
 
 TEST(PublicKeys, must_be_public_and_fit_for_RS256_or_ES256) {
   EXPECT_EQ(public_key_error(kPublicKey), "");
   EXPECT_NE(public_key_error("nonsense"), "");
-  EXPECT_NE(public_key_error("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n").find("private"), std::string::npos);
+  EXPECT_NE(
+      public_key_error("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n").find("private"),
+      std::string::npos);
   const char* ed25519 =
-      "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END PUBLIC KEY-----\n";
+      "-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAGb9ECWmEzf6FQbrBZ9w7lshQhqowtrbLDFw4rXAxZuE=\n-----END "
+      "PUBLIC KEY-----\n";
   EXPECT_NE(public_key_error(ed25519).find("neither"), std::string::npos);
 }
 

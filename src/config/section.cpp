@@ -13,9 +13,12 @@ bool may_stand(Where where, Section section) {
 
 std::string belongs(Where where) {
   switch (where) {
-    case Where::top: return "at the top level, above the first [table]";
-    case Where::defaults_and_route: return "in [defaults] or in a [[route]]";
-    case Where::route: return "in a [[route]]";
+    case Where::top:
+      return "at the top level, above the first [table]";
+    case Where::defaults_and_route:
+      return "in [defaults] or in a [[route]]";
+    case Where::route:
+      return "in a [[route]]";
   }
   return {};
 }
@@ -34,9 +37,12 @@ class Walk {
     for (const Member& member : table.members) {
       const std::string name = prefix + member.key;
       if (section_ == Section::top && prefix.empty() && (name == "defaults" || name == "route")) continue;
-      if (member.key.find('.') == member.key.npos && is_key(name)) leaves_.push_back({name, member.place, member.value});
-      else if (member.value.kind == Value::Kind::table && is_prefix(name)) walk(member.value, name + ".");
-      else findings_.error(member.place, unknown(name, member.value));
+      if (member.key.find('.') == member.key.npos && is_key(name))
+        leaves_.push_back({name, member.place, member.value});
+      else if (member.value.kind == Value::Kind::table && is_prefix(name))
+        walk(member.value, name + ".");
+      else
+        findings_.error(member.place, unknown(name, member.value));
     }
   }
 
@@ -47,7 +53,8 @@ class Walk {
 
   bool is_prefix(const std::string& name) const {
     const std::string dotted = name + ".";
-    return std::any_of(all_.begin(), all_.end(), [&](const KeyInfo& k) { return k.name.starts_with(dotted); }) ||
+    return std::any_of(all_.begin(), all_.end(),
+                       [&](const KeyInfo& k) { return k.name.starts_with(dotted); }) ||
            std::any_of(later_keys().begin(), later_keys().end(),
                        [&](const LaterKey& k) { return k.name.starts_with(dotted); });
   }
@@ -62,8 +69,7 @@ class Walk {
       std::vector<std::string_view> members;
       for (const KeyInfo& key : all_)
         if (key.name.starts_with(name + ".")) members.push_back(key.name);
-      if (!members.empty())
-        return name + " is a table; " + alternatives(members) + " was meant";
+      if (!members.empty()) return name + " is a table; " + alternatives(members) + " was meant";
     }
     if (section_ != Section::top && (name == "defaults" || name == "route"))
       return name + " belongs at the top level";
@@ -75,7 +81,8 @@ class Walk {
       return what + ", did you mean \"" + std::string(near) + "\"?";
     if (const std::string_view near = nearest(name, elsewhere); !near.empty())
       for (const KeyInfo& key : all_)
-        if (key.name == near) return what + ", did you mean \"" + std::string(near) + "\", " + belongs(key.where) + "?";
+        if (key.name == near)
+          return what + ", did you mean \"" + std::string(near) + "\", " + belongs(key.where) + "?";
     return what;
   }
 

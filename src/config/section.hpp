@@ -1,6 +1,6 @@
 #pragma once
-// Reads the keys of one table (the top level, [defaults], a [[route]]), dotted or as tables, and reports those that
-// nobody knows.
+// Reads the keys of one table (the top level, [defaults], a [[route]]), dotted or as tables, and reports
+// those that nobody knows.
 
 #include <vector>
 

@@ -20,20 +20,41 @@ constexpr std::int64_t kLongest = 36'500 * kDurationUnits[0].milliseconds;
 struct Spelling {
   std::string_view written, meant;
 };
-constexpr std::array<Spelling, 13> kDurationSpellings{{{"sec", "s"}, {"secs", "s"}, {"second", "s"}, {"seconds", "s"},
-    {"min", "m"}, {"mins", "m"}, {"minute", "m"}, {"minutes", "m"}, {"hour", "h"}, {"hours", "h"}, {"day", "d"},
-    {"days", "d"}, {"msec", "ms"}}};
+constexpr std::array<Spelling, 13> kDurationSpellings{{{"sec", "s"},
+                                                       {"secs", "s"},
+                                                       {"second", "s"},
+                                                       {"seconds", "s"},
+                                                       {"min", "m"},
+                                                       {"mins", "m"},
+                                                       {"minute", "m"},
+                                                       {"minutes", "m"},
+                                                       {"hour", "h"},
+                                                       {"hours", "h"},
+                                                       {"day", "d"},
+                                                       {"days", "d"},
+                                                       {"msec", "ms"}}};
 
 struct SizeUnit {
   std::string_view name;
   int shift;
 };
 constexpr std::array<SizeUnit, 3> kSizeUnits{{{"GiB", 30}, {"MiB", 20}, {"KiB", 10}}};
-constexpr std::array<Spelling, 12> kSizeSpellings{{{"kb", "KiB"}, {"k", "KiB"}, {"kib", "KiB"}, {"ki", "KiB"},
-    {"mb", "MiB"}, {"m", "MiB"}, {"mib", "MiB"}, {"mi", "MiB"}, {"gb", "GiB"}, {"g", "GiB"}, {"gib", "GiB"},
-    {"gi", "GiB"}}};
+constexpr std::array<Spelling, 12> kSizeSpellings{{{"kb", "KiB"},
+                                                   {"k", "KiB"},
+                                                   {"kib", "KiB"},
+                                                   {"ki", "KiB"},
+                                                   {"mb", "MiB"},
+                                                   {"m", "MiB"},
+                                                   {"mib", "MiB"},
+                                                   {"mi", "MiB"},
+                                                   {"gb", "GiB"},
+                                                   {"g", "GiB"},
+                                                   {"gib", "GiB"},
+                                                   {"gi", "GiB"}}};
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string quoted(std::string_view text) {
+  return "\"" + std::string(text) + "\"";
+}
 
 struct Amount {
   std::string_view digits;
@@ -55,11 +76,13 @@ std::string_view meant_by(const std::array<Spelling, N>& spellings, std::string_
   while (unit.starts_with(' ')) unit.remove_prefix(1);
   const std::string small = lower(unit);
   for (const Spelling& spelling : spellings)
-    if (spelling.written == small || spelling.meant == unit || lower(spelling.meant) == small) return spelling.meant;
+    if (spelling.written == small || spelling.meant == unit || lower(spelling.meant) == small)
+      return spelling.meant;
   return {};
 }
 
-// How many typing errors lie between two words: a letter too many, missing, wrong, or swapped with its neighbour.
+// How many typing errors lie between two words: a letter too many, missing, wrong, or swapped with its
+// neighbour.
 std::size_t typos(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> table(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -86,7 +109,9 @@ Expected<milliseconds, std::string> parse_duration(std::string_view text, Foreve
   }
   const Amount amount = split_amount(text);
   const std::string grammar = "a whole number and one of ms, s, m, h, d";
-  if (amount.digits.empty()) return unexpected<std::string>(quoted(text) + " is no duration: " + grammar + " was meant, such as \"30s\"");
+  if (amount.digits.empty())
+    return unexpected<std::string>(quoted(text) + " is no duration: " + grammar +
+                                   " was meant, such as \"30s\"");
   for (const DurationUnit& unit : kDurationUnits) {
     if (unit.name != amount.unit) continue;
     if (!amount.number || *amount.number > static_cast<std::uint64_t>(kLongest / unit.milliseconds))
@@ -96,8 +121,8 @@ Expected<milliseconds, std::string> parse_duration(std::string_view text, Foreve
   if (amount.unit.empty())
     return unexpected<std::string>(quoted(text) + " has no unit: \"" + std::string(text) + "s\" was meant?");
   if (const std::string_view meant = meant_by(kDurationSpellings, amount.unit); !meant.empty())
-    return unexpected<std::string>("the unit " + quoted(amount.unit) + " is not known: \"" + std::string(amount.digits) +
-                      std::string(meant) + "\" was meant");
+    return unexpected<std::string>("the unit " + quoted(amount.unit) + " is not known: \"" +
+                                   std::string(amount.digits) + std::string(meant) + "\" was meant");
   return unexpected<std::string>(quoted(text) + " is no duration: " + grammar + " was meant");
 }
 
@@ -111,7 +136,8 @@ std::string duration_text(milliseconds duration) {
 
 Expected<std::uint64_t, std::string> parse_size(std::string_view text) {
   const Amount amount = split_amount(text);
-  if (amount.digits.empty()) return unexpected<std::string>(quoted(text) + " is no size: \"10KiB\", \"1MiB\" or \"1GiB\" was meant");
+  if (amount.digits.empty())
+    return unexpected<std::string>(quoted(text) + " is no size: \"10KiB\", \"1MiB\" or \"1GiB\" was meant");
   for (const SizeUnit& unit : kSizeUnits) {
     if (unit.name != amount.unit) continue;
     if (!amount.number || *amount.number > (std::uint64_t{1} << 40) >> unit.shift)
@@ -119,10 +145,11 @@ Expected<std::uint64_t, std::string> parse_size(std::string_view text) {
     return *amount.number << unit.shift;
   }
   if (amount.unit.empty() || lower(amount.unit) == "b")
-    return unexpected<std::string>("a size in bytes has neither unit nor quotes: " + std::string(amount.digits) + " was meant");
+    return unexpected<std::string>(
+        "a size in bytes has neither unit nor quotes: " + std::string(amount.digits) + " was meant");
   if (const std::string_view meant = meant_by(kSizeSpellings, amount.unit); !meant.empty())
-    return unexpected<std::string>("the unit " + quoted(amount.unit) + " is not known: \"" + std::string(amount.digits) +
-                      std::string(meant) + "\" was meant");
+    return unexpected<std::string>("the unit " + quoted(amount.unit) + " is not known: \"" +
+                                   std::string(amount.digits) + std::string(meant) + "\" was meant");
   return unexpected<std::string>(quoted(text) + " is no size: a whole number and KiB, MiB or GiB was meant");
 }
 
@@ -136,7 +163,8 @@ std::string size_text(std::uint64_t size) {
 bool is_token(std::string_view text) {
   constexpr std::string_view kMarks = "!#$%&'*+-.^_`|~";
   return !text.empty() && std::all_of(text.begin(), text.end(), [&](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || kMarks.find(c) != kMarks.npos;
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+           kMarks.find(c) != kMarks.npos;
   });
 }
 
