@@ -414,6 +414,100 @@ def test_a_large_answer_that_breaks_off_stays_completed_and_is_never_run_again(s
     assert len(upstream.seen) == 1
 
 
+def test_a_caller_who_leaves_a_large_answer_changes_nothing(start_gateway, upstream, key):
+    from support.http_client import wire
+
+    gateway = start_gateway('[defaults]\nmax_response_body = "1KiB"\n')
+    upstream.plan(answers(201, {}, b"x" * 20_000_000))
+    client = gateway.client(AUTH)
+    with client.connect() as connection:
+        connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}, b"x"))
+        connection.read_head()
+        connection.reset()
+    assert client.post(key=key, body=b"x").problem == "answer-not-kept"
+    assert client.post(key=key + "b").status == 201
+    assert len(upstream.seen) == 2
+
+
+def test_a_large_answer_is_completed_before_its_first_byte_is_shown(start_gateway, upstream, key):
+    from support.http_client import wire
+
+    gateway = start_gateway('[defaults]\nmax_response_body = "1KiB"\n')
+    gate = Gate()
+
+    def behave(request, wire_):
+        wire_.upstream.executed(request)
+        wire_.send(b"HTTP/1.1 201 X\r\nContent-Length: 10000\r\n\r\n" + b"x" * 5000)
+        gate.opened.wait(10)
+        wire_.end()
+
+    upstream.plan(behave)
+    client = gateway.client(AUTH)
+    with client.connect() as connection:
+        connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}, b"x"))
+        connection.read_head()
+        gateway.kill()
+    gate.open()
+    gateway.restart()
+    assert gateway.client(AUTH).post(key=key, body=b"x").problem == "answer-not-kept"
+    assert len(upstream.seen) == 1
+
+
+def test_a_large_released_or_unknown_answer_is_what_its_status_says(start_gateway, upstream, key):
+    gateway = start_gateway('[defaults]\nmax_response_body = "1KiB"\n')
+    client = gateway.client(AUTH)
+    upstream.plan(refuses(429, {}, b"l" * 5000))
+    first = client.post(key=key)
+    assert (first.status, len(first.body), first.outcome) == (429, 5000, "not-executed")
+    upstream.plan(refuses(503, {}, b"l" * 5000))
+    assert client.post(key=key).problem == "outcome-unknown"
+    assert client.post(key=key).problem == "outcome-unknown"
+    assert len(upstream.seen) == 2
+
+
+# ---- early answers of the upstream ----
+
+
+def test_an_answer_before_the_upstream_has_read_the_request_is_an_answer(alice, upstream, key):
+    def early(wire_, request_head):
+        wire_.send(b"HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\nConnection: close\r\n\r\nbig")
+
+    original = upstream_read_head_only(upstream, early)
+    try:
+        keyed = alice.post(key=key, body=b"x" * 900_000)
+        assert keyed.status == 413 and keyed.body == b"big" or keyed.problem == "outcome-unknown", keyed
+        again = alice.post(key=key, body=b"x" * 900_000)
+        assert again.outcome == ("replayed" if keyed.status == 413 else "unknown")
+        unkeyed = alice.post(body=b"x" * 900_000)
+        assert unkeyed.status in (413, 502)
+    finally:
+        original()
+
+
+def upstream_read_head_only(server, answer):
+    """Makes the upstream answer as soon as it has the head, and then read and ignore what still comes."""
+    serve = server._serve
+
+    def impatient(sock, number):
+        data = b""
+        try:
+            while b"\r\n\r\n" not in data:
+                data += sock.recv(1000)
+            from support.upstream import Wire
+
+            answer(Wire(server, sock, number), data)
+            sock.shutdown(socket.SHUT_WR)
+            while sock.recv(65536):
+                pass
+        except OSError:
+            pass
+        finally:
+            sock.close()
+
+    server._serve = impatient
+    return lambda: setattr(server, "_serve", serve)
+
+
 # ---- framing ----
 
 

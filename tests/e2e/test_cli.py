@@ -306,3 +306,48 @@ def test_the_admin_token_is_asked_for(start_gateway):
     assert run_stet("keys", "list", *admin, "--token", "wrong").returncode == 2
     assert run_stet("keys", "list", *admin, "--token", "env:T", env={"T": "s3cret"}).returncode == 0
     assert run_stet("keys", "list", *admin, env={"STET_ADMIN_TOKEN": "s3cret"}).returncode == 0
+
+
+# ---- what is written down ----
+
+
+def documented_keys():
+    rows = {}
+    for line in (ROOT / "docs/configuration.md").read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if line.startswith("| `") and len(cells) == 4:
+            rows[cells[0].strip("`")] = (cells[1], cells[2].strip("`"))
+    return rows
+
+
+def test_the_documentation_names_every_key_with_the_default_of_the_help():
+    keys = {}
+    for line in run_stet("check-config", "--help").stdout.split("\nKeys of the top level")[1].splitlines():
+        found = re.match(r"  ([a-z_.]+)  +(.*?)(?: \[(.+)\])?$", line)
+        if found:
+            keys[found.group(1)] = found.group(3)
+    documented = documented_keys()
+    assert len(keys) > 60
+    assert set(documented) == set(keys)
+    for key, default in keys.items():
+        if default is not None:
+            assert documented[key][0] == f"`{default}`", key
+
+
+@pytest.mark.parametrize("key, example", sorted((k, e) for k, (_, e) in documented_keys().items()))
+def test_the_examples_of_the_documentation_are_accepted(key, example, config, tmp_path):
+    if key in ("upstream_tls.ca", "jwt.public_key"):
+        pytest.skip("names a file that not every machine has")
+    top = key in {"listen", "admin", "upstream", "store", "drain", "sweep_every", "admin_token", "upstream_host"}
+    top = top or key.split(".")[0] in {"log", "upstream_tls", "limits", "store_options", "jwt", "auth", "cors"}
+    text = "" if key == "upstream" else 'upstream = "http://127.0.0.1:3000"\n'
+    if key == "listen":
+        text += "listen = " + example + "\n"
+    elif top:
+        text += ("jwt.secret = \"env:JWT_SECRET\"\n" if key in ("jwt.issuer", "jwt.audience") else "") + f"{key} = {example}\n"
+    else:
+        text += "[[route]]\n" + ("" if key == "match" else 'match = "POST /x"\n')
+        text += ('scope = ["credentials"]\n' if key == "key_from" else "") + f"{key} = {example}\n"
+    secrets = {"STET_ADMIN_TOKEN": "t", "JWT_SECRET": "s" * 32, "STET_FINGERPRINT_SECRET": "f", "STET_ENCRYPTION_KEY": "0" * 64}
+    shown = run_stet("check-config", config(text), env=secrets)
+    assert shown.returncode == 0, shown.stderr

@@ -130,3 +130,21 @@ def test_pending_and_unknown_records_are_never_swept(start_gateway, upstream, ke
     gate.open()
     assert first.result().status == 201
     assert client.post(key=key).problem == "outcome-unknown"
+
+
+def test_tombstones_and_answers_survive_a_kill_and_a_restart(start_gateway, upstream, key):
+    config = 'sweep_every = "100ms"\n[[route]]\nmatch = "POST /short"\nretention = "100ms"\n'
+    gateway = start_gateway(config)
+    client = gateway.client(AUTH)
+    for i in range(50):
+        assert client.post("/short", key=f"{key}-s{i}").status == 201
+        assert client.post("/long", key=f"{key}-l{i}").status == 201
+    wait_until(lambda: all(o["state"] != "completed" for o in gateway.operations("?limit=1000") if o["path"] == "/short"), 10)
+    for end in (gateway.kill, gateway.stop):
+        end()
+        gateway.restart()
+        client = gateway.client(AUTH)
+        for i in range(50):
+            assert client.post("/short", key=f"{key}-s{i}").problem == "key-expired"
+            assert client.post("/long", key=f"{key}-l{i}").outcome == "replayed"
+    assert len(upstream.seen) == 100

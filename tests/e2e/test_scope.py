@@ -304,3 +304,13 @@ def test_a_clients_own_x_principal_is_worth_nothing(guarded, auth, upstream, key
     answer = guarded.client({"Authorization": "Bearer bob", "X-Principal": "p1"}).post(key=key)
     assert answer.outcome == "completed"
     assert len(upstream.seen) == 2
+
+
+def test_repeated_credential_headers_do_not_run_into_each_other(gateway, upstream, key):
+    sent = [[("X-Api-Key", "ab")], [("X-Api-Key", "a"), ("X-Api-Key", "b")], [("X-Api-Key", "a, b")],
+            [("X-Api-Key", "a"), ("Api-Key", "b")], [("Api-Key", "ab")], [("X-Api-Key", "b"), ("X-Api-Key", "a")]]
+    outcomes = [gateway.client(headers).post(key=key) for headers in sent]
+    bodies = [a.body for a in outcomes if a.status == 201]
+    assert len(set(bodies)) == len(bodies), "two callers share a scope"
+    for answer in outcomes:
+        assert answer.outcome == "completed" or answer.problem == "scope-undefined", answer

@@ -239,3 +239,43 @@ def test_the_status_location_answers_reads_only(alice, upstream, key):
     answer = alice.send("POST", PREFIX + first.header("Stet-Operation"), body=b"")
     assert answer.status == 405, answer
     assert len(upstream.seen) == 1
+
+
+def test_the_status_location_follows_the_records_own_scope_rule(start_gateway, upstream, key):
+    gateway = start_gateway('[defaults]\nscope = ["header:X-Account"]\n')
+    first = gateway.client({"X-Account": "a1"}).post(key=key)
+    location = PREFIX + first.header("Stet-Operation")
+    assert gateway.client({"X-Account": "a1"}).get(location).body == first.body
+    for headers in ({"X-Account": "a2"}, {}, AUTH):
+        answer = gateway.client(headers).get(location)
+        assert answer.status in (400, 404) and b"ch_1" not in answer.body, answer
+    # A reload changes the rule for new operations, not whose the old ones are.
+    gateway.reload('[defaults]\nscope = ["none"]\n')
+    assert gateway.client({"X-Account": "a1"}).get(location).body == first.body
+    assert gateway.client({"X-Account": "a2"}).get(location).status in (400, 404)
+
+
+def test_a_waiter_learns_that_the_answer_was_too_large(start_gateway, upstream, key):
+    client = start_gateway('[defaults]\nmax_response_body = "1KiB"\nin_progress = "wait"\n').client(AUTH)
+    gate, first = start_first(client, upstream, key, answers(201, {}, b"x" * 100_000))
+    waiter = background(client.post, key=key)
+    time.sleep(0.2)
+    gate.open()
+    assert len(first.result().body) == 100_000
+    assert waiter.result().problem == "answer-not-kept"
+    assert len(upstream.seen) == 1
+
+
+def test_waiters_are_answered_in_a_drain(start_gateway, upstream, key):
+    import signal
+
+    gateway = start_gateway(WAIT)
+    client = gateway.client(AUTH)
+    gate, first = start_first(client, upstream, key)
+    waiter = background(client.post, key=key)
+    time.sleep(0.2)
+    gateway.process.signal(signal.SIGTERM)
+    time.sleep(0.2)
+    gate.open()
+    assert first.result().status == waiter.result().status == 201
+    assert gateway.process.wait() == 0

@@ -170,8 +170,8 @@ class Campaign:
 
     def settle(self):
         """Retries every key until it has ended, for as long as the leases allow."""
-        self.settled_from = time.monotonic()
-        deadline = self.settled_from + LEASE + 3 + 15
+        self.upstream.calm = True
+        deadline = time.monotonic() + LEASE + 3 + 15  # the lease, completion_timeout, and a machine with much to do
         open_ = list(self.operations)
         while open_ and time.monotonic() < deadline:
             still = []

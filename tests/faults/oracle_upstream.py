@@ -37,9 +37,13 @@ class OracleUpstream:
         self.arrivals = {}   # (scope, key) → [attempt]
         self.in_flight = 0   # requests that have arrived and are not answered
         self.asked = 0
+        self.calm = False    # the faults are over
         self.serial = 0
         self.server = Upstream(self._serve)
         self.url = self.server.url
+
+    def _draw(self):
+        return self.random.choices([b for _, b in self.BEHAVIOURS], [w for w, _ in self.BEHAVIOURS])[0]
 
     def _identity(self, request):
         return request.header("Authorization"), request.key
@@ -49,7 +53,7 @@ class OracleUpstream:
             return self._reconcile(request, wire)
         with self.lock:
             self.in_flight += 1
-            behaviour = self.random.choices([b for _, b in self.BEHAVIOURS], [w for w, _ in self.BEHAVIOURS])[0]
+            behaviour = "plain" if self.calm else self._draw()
             pause = self.random.uniform(0.05, 0.3)
             self.arrivals.setdefault(self._identity(request), []).append(int(request.header("Stet-Attempt")))
         try:
@@ -110,7 +114,7 @@ class OracleUpstream:
         operation = request.header("Stet-Operation")
         with self.lock:
             self.asked += 1
-            if self.random.random() < 0.15:
+            if not self.calm and self.random.random() < 0.15:
                 verdict = (404, [], b"")
             elif operation in self.executed:
                 identity, effect = self.executed[operation]
