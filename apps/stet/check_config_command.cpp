@@ -13,9 +13,12 @@ namespace {
 
 std::string where(config::Where where) {
   switch (where) {
-    case config::Where::top: return "Keys of the top level, a table before the dot:";
-    case config::Where::defaults_and_route: return "Keys of [defaults] and of each [[route]]:";
-    case config::Where::route: return "Key of each [[route]] alone:";
+    case config::Where::top:
+      return "Keys of the top level, a table before the dot:";
+    case config::Where::defaults_and_route:
+      return "Keys of [defaults] and of each [[route]]:";
+    case config::Where::route:
+      return "Key of each [[route]] alone:";
   }
   return {};
 }
@@ -56,7 +59,8 @@ void add_check_config(CLI::App& app, Run& run) {
   command->add_option("FILE", flags->file, "a configuration in TOML")->required();
   add_config_flags(*command, *flags, ConfigFile::none);
   command->footer(
-      "Each mistake is a line `file:line:column: what is wrong, what was meant`. Environment and flags are taken into\n"
+      "Each mistake is a line `file:line:column: what is wrong, what was meant`. Environment and flags are "
+      "taken into\n"
       "account as `stet serve` would. Exit status 0 when it is right, 2 when it is not.\n\n"
       "Example: stet check-config stet.toml\n" +
       key_list());

@@ -1,6 +1,6 @@
 #pragma once
-// The commands of the binary. Each file of this directory adds one to the application; main.cpp runs the one that was
-// asked for.
+// The commands of the binary. Each file of this directory adds one to the application; main.cpp runs the one
+// that was asked for.
 
 #include <functional>
 

@@ -1,10 +1,9 @@
 #include <CLI/CLI.hpp>
+#include <boost/json/serialize.hpp>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 #include <memory>
-
-#include <boost/json/serialize.hpp>
 
 #include "command.hpp"
 #include "config/reading.hpp"
@@ -41,7 +40,8 @@ int refuse(int code, const std::string& what) {
 
 // The configuration that the gateway runs with, when it was named; else the defaults.
 std::optional<std::shared_ptr<const config::Config>> configuration(const Options& options) {
-  if (!options.config && !config::process_environment("STET_CONFIG")) return std::make_shared<const config::Config>();
+  if (!options.config && !config::process_environment("STET_CONFIG"))
+    return std::make_shared<const config::Config>();
   config::Flags flags;
   flags.file = options.config;
   const auto loaded = config::load({flags});
@@ -51,21 +51,25 @@ std::optional<std::shared_ptr<const config::Config>> configuration(const Options
 }
 
 Answered<std::string> token(const Options& options, const config::Config& config) {
-  if (!options.token) return config.admin_token.value_or(config::process_environment("STET_ADMIN_TOKEN").value_or(""));
+  if (!options.token)
+    return config.admin_token.value_or(config::process_environment("STET_ADMIN_TOKEN").value_or(""));
   config::Findings findings;
   const config::Environment environment = &config::process_environment;
   config::Reading reading{findings, environment, config::Exposure::closed, "--token"};
-  const auto resolved = config::resolve(reading, {*options.token, {"stet keys", 0, 0}}, config::Publicity::secret);
+  const auto resolved =
+      config::resolve(reading, {*options.token, {"stet keys", 0, 0}}, config::Publicity::secret);
   if (!resolved) return unexpected<Refused>({kUsage, findings.take().at(0).what});
   return *resolved;
 }
 
-Answered<std::unique_ptr<Operators>> reach(const Options& options, std::shared_ptr<const config::Config> config) {
+Answered<std::unique_ptr<Operators>> reach(const Options& options,
+                                           std::shared_ptr<const config::Config> config) {
   if (options.store) {
     try {
       return on_store(*options.store, std::move(config));
     } catch (const StoreError& error) {
-      return unexpected<Refused>({kEnvironment, std::string(error.what()) + " (a running gateway holds its store: use --admin)"});
+      return unexpected<Refused>(
+          {kEnvironment, std::string(error.what()) + " (a running gateway holds its store: use --admin)"});
     }
   }
   config::Endpoint endpoint = config->admin;
@@ -76,7 +80,8 @@ Answered<std::unique_ptr<Operators>> reach(const Options& options, std::shared_p
     if (!parsed) return unexpected<Refused>({kUsage, "--admin: " + parsed.error()});
     endpoint = std::move(*parsed);
   }
-  if (endpoint.port == 0) return unexpected<Refused>({kUsage, "the admin port is picked at start: --admin names it"});
+  if (endpoint.port == 0)
+    return unexpected<Refused>({kUsage, "the admin port is picked at start: --admin names it"});
   auto secret = token(options, *config);
   if (!secret) return unexpected<Refused>(secret.error());
   return through_admin_port(endpoint, std::move(*secret));
@@ -128,7 +133,8 @@ Answered<admin::SettleRequest> settle_request(const Options& options) {
   request.force = options.force ? admin::Force::yes : admin::Force::no;
   if (options.release) {
     if (options.status != 0 || options.body_file || !options.headers.empty())
-      return unexpected<Refused>({kUsage, "--release and an answer (--status, --body-file, -H) exclude each other"});
+      return unexpected<Refused>(
+          {kUsage, "--release and an answer (--status, --body-file, -H) exclude each other"});
     return request;
   }
   if (options.status == 0)
@@ -175,23 +181,33 @@ int with_operators(const Options& options, int (*work)(const Options&, Operators
 }
 
 void add_where(CLI::App& command, Options& options) {
-  auto* admin = command.add_option("--admin", options.admin, "the admin port of a running gateway (STET_ADMIN) [127.0.0.1:9090]")
+  auto* admin = command
+                    .add_option("--admin", options.admin,
+                                "the admin port of a running gateway (STET_ADMIN) [127.0.0.1:9090]")
                     ->type_name("HOST:PORT");
-  command.add_option("--token", options.token, "its admin_token: env:NAME, file:PATH or itself (STET_ADMIN_TOKEN)");
-  command.add_option("--store", options.store, "work on the store itself; only when no gateway runs")->type_name("URL")->excludes(admin);
-  command.add_option("--config", options.config, "the gateway's configuration: its admin port, token, encryption and time-outs")
+  command.add_option("--token", options.token,
+                     "its admin_token: env:NAME, file:PATH or itself (STET_ADMIN_TOKEN)");
+  command.add_option("--store", options.store, "work on the store itself; only when no gateway runs")
+      ->type_name("URL")
+      ->excludes(admin);
+  command
+      .add_option("--config", options.config,
+                  "the gateway's configuration: its admin port, token, encryption and time-outs")
       ->type_name("FILE");
-  command.add_option("--format", options.format, "text or json")->check(CLI::IsMember({"text", "json"}))->capture_default_str();
+  command.add_option("--format", options.format, "text or json")
+      ->check(CLI::IsMember({"text", "json"}))
+      ->capture_default_str();
 }
 
 using Shared = std::shared_ptr<Options>;
 
-CLI::App* add(CLI::App& keys, const char* name, const char* what, const char* example, const Shared& options, Run& run,
-              int (*work)(const Options&, Operators&)) {
+CLI::App* add(CLI::App& keys, const char* name, const char* what, const char* example, const Shared& options,
+              Run& run, int (*work)(const Options&, Operators&)) {
   CLI::App* command = keys.add_subcommand(name, what);
   add_where(*command, *options);
   command->footer(std::string("Example: ") + example);
-  command->callback([options, &run, work] { run = [options, work] { return with_operators(*options, work); }; });
+  command->callback(
+      [options, &run, work] { run = [options, work] { return with_operators(*options, work); }; });
   return command;
 }
 
@@ -208,32 +224,38 @@ void add_keys(CLI::App& app, Run& run) {
   keys->footer("Example: stet keys list --state unknown");
   const Shared options = std::make_shared<Options>();
 
-  CLI::App* lists = add(*keys, "list", "lists operations, oldest first", "stet keys list --state unknown --older-than 1h",
-                        options, run, &list);
+  CLI::App* lists = add(*keys, "list", "lists operations, oldest first",
+                        "stet keys list --state unknown --older-than 1h", options, run, &list);
   lists->add_option("--state", options->state, "pending, completed, unknown or expired")
       ->check(CLI::IsMember({"pending", "completed", "unknown", "expired"}));
   lists->add_option("--scope", options->scope, "the scope's hash");
   lists->add_option("--key", options->key, "the key, whole");
-  lists->add_option("--older-than", options->older_than, "claimed longer ago than that")->type_name("DURATION");
-  lists->add_option("--limit", options->limit, "how many at the most")->check(CLI::Range(1, 1'000'000))->capture_default_str();
+  lists->add_option("--older-than", options->older_than, "claimed longer ago than that")
+      ->type_name("DURATION");
+  lists->add_option("--limit", options->limit, "how many at the most")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
   lists->add_option("--cursor", options->cursor, "where an earlier list ended");
 
-  add_name(*add(*keys, "show", "shows one operation whole", "stet keys show 8e03978e-40d5-43dd-bc93-6894a57f9324", options, run,
-                &show_one),
+  add_name(*add(*keys, "show", "shows one operation whole",
+                "stet keys show 8e03978e-40d5-43dd-bc93-6894a57f9324", options, run, &show_one),
            *options);
 
-  CLI::App* settles = add(*keys, "settle", "gives an unknown or lapsed operation its answer, or frees its key",
-                          "stet keys settle KEY --status 201 --body-file charge.json -H 'Content-Type: application/json'",
-                          options, run, &settle);
+  CLI::App* settles =
+      add(*keys, "settle", "gives an unknown or lapsed operation its answer, or frees its key",
+          "stet keys settle KEY --status 201 --body-file charge.json -H 'Content-Type: application/json'",
+          options, run, &settle);
   add_name(*settles, *options);
   settles->add_option("--status", options->status, "the answer's status")->check(CLI::Range(200, 599));
-  settles->add_option("--body-file", options->body_file, "the answer's body; - is standard input")->type_name("FILE");
-  settles->add_option("-H,--header", options->headers, "\"name: value\" of the answer; may be repeated")->allow_extra_args(false);
+  settles->add_option("--body-file", options->body_file, "the answer's body; - is standard input")
+      ->type_name("FILE");
+  settles->add_option("-H,--header", options->headers, "\"name: value\" of the answer; may be repeated")
+      ->allow_extra_args(false);
   settles->add_flag("--release", options->release, "nothing was done: the next request with the key runs");
   settles->add_flag("--force", options->force, "release although the last attempt may still be running");
 
-  CLI::App* releases = add(*keys, "release", "the same as settle --release", "stet keys release KEY --force", options, run,
-                           [](const Options& said, Operators& operators) {
+  CLI::App* releases = add(*keys, "release", "the same as settle --release", "stet keys release KEY --force",
+                           options, run, [](const Options& said, Operators& operators) {
                              Options release = said;
                              release.release = true;
                              return settle(release, operators);
@@ -241,7 +263,8 @@ void add_keys(CLI::App& app, Run& run) {
   add_name(*releases, *options);
   releases->add_flag("--force", options->force, "although the last attempt may still be running");
 
-  CLI::App* sweeps = add(*keys, "sweep", "ends what is past its retention", "stet keys sweep", options, run, &sweep);
+  CLI::App* sweeps =
+      add(*keys, "sweep", "ends what is past its retention", "stet keys sweep", options, run, &sweep);
   sweeps->add_flag("--trust-clock", options->trust_clock, "sweep although the wall clock has jumped");
 }
 

@@ -29,7 +29,8 @@ std::string cell(const json::object& object, std::string_view member) {
   return json::serialize(*value);
 }
 
-constexpr std::array<std::string_view, 8> kColumns{"id", "state", "status", "attempt", "created_at", "method", "path", "key"};
+constexpr std::array<std::string_view, 8> kColumns{"id",         "state",  "status", "attempt",
+                                                   "created_at", "method", "path",   "key"};
 
 bool printable(const std::string& body) {
   return std::all_of(body.begin(), body.end(), [](char c) {
@@ -64,24 +65,31 @@ std::string list_text(const json::object& page) {
 
 std::string operation_text(const json::object& operation) {
   std::string out;
-  for (const std::string_view member : {"id", "scope", "key", "method", "path", "state", "attempt", "maybe_executed",
-                                        "on_unknown", "created_at", "lease_until", "expires_at", "status"})
+  for (const std::string_view member :
+       {"id", "scope", "key", "method", "path", "state", "attempt", "maybe_executed", "on_unknown",
+        "created_at", "lease_until", "expires_at", "status"})
     out += std::string(member) + std::string(16 - member.size(), ' ') + cell(operation, member) + "\n";
   const json::value* headers = operation.if_contains("headers");
   if (!headers || !headers->is_array()) return out;
   for (const json::value& line : headers->get_array())
-    out += "header          " + shown(line.at(0).as_string().c_str()) + ": " + shown(line.at(1).as_string().c_str()) + "\n";
-  if (cell(operation, "body_kept") == "no") return out + "body            not kept (larger than max_response_body)\n";
+    out += "header          " + shown(line.at(0).as_string().c_str()) + ": " +
+           shown(line.at(1).as_string().c_str()) + "\n";
+  if (cell(operation, "body_kept") == "no")
+    return out + "body            not kept (larger than max_response_body)\n";
   const std::string body = admin::from_base64(cell(operation, "body")).value_or("");
   if (body.empty()) return out;
-  if (!printable(body)) return out + "body            " + std::to_string(body.size()) + " bytes that are no text (--format json)\n";
+  if (!printable(body))
+    return out + "body            " + std::to_string(body.size()) +
+           " bytes that are no text (--format json)\n";
   return out + "\n" + body + (body.ends_with('\n') ? "" : "\n");
 }
 
 std::string settled_text(const json::object& operation) {
   const std::string state = cell(operation, "state");
   if (state == "released") return cell(operation, "id") + ": released; the next request with this key runs\n";
-  if (state == "completed") return cell(operation, "id") + ": completed with " + cell(operation, "status") + "; retries get this answer\n";
+  if (state == "completed")
+    return cell(operation, "id") + ": completed with " + cell(operation, "status") +
+           "; retries get this answer\n";
   return cell(operation, "id") + ": " + state + "\n";
 }
 

@@ -9,24 +9,15 @@ namespace {
 
 using namespace stet::app;
 
-constexpr void (*kCommands[])(CLI::App&, Run&) = {
-#ifdef STET_HAS_SERVE
-    &add_serve,
-#endif
-    &add_check_config, &add_keys,
-#ifdef STET_HAS_DEMO
-    &add_demo_api,
-#endif
-#ifdef STET_HAS_PROBE
-    &add_probe,
-#endif
-};
+constexpr void (*kCommands[])(CLI::App&, Run&) = {&add_serve, &add_check_config, &add_keys, &add_demo_api,
+                                                  &add_probe};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app("Makes any write safe to retry: a gateway in front of an HTTP API.", "stet");
-  app.footer("Example: stet serve --upstream http://127.0.0.1:3000\n`stet COMMAND --help` explains each command.");
+  app.footer(
+      "Example: stet serve --upstream http://127.0.0.1:3000\n`stet COMMAND --help` explains each command.");
   app.set_version_flag("--version", std::string("stet ") + STET_VERSION);
   app.require_subcommand(1);
   Run run;

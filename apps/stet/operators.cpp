@@ -26,7 +26,8 @@ std::string text_of(const json::object& object, std::string_view member) {
 Answered<json::object> parse_object(const std::string& text) {
   json::error_code error;
   json::value value = json::parse(text, error);
-  if (error || !value.is_object()) return unexpected<Refused>({kEnvironment, "an answer that is no JSON object"});
+  if (error || !value.is_object())
+    return unexpected<Refused>({kEnvironment, "an answer that is no JSON object"});
   return std::move(value.get_object());
 }
 
@@ -38,14 +39,17 @@ Answered<json::object> Operators::collect(ListRequest request) {
     auto page = list(request);
     if (!page) return page;
     json::value* found = page->if_contains("operations");
-    if (!found || !found->is_array()) return unexpected<Refused>({kEnvironment, "an answer without operations"});
+    if (!found || !found->is_array())
+      return unexpected<Refused>({kEnvironment, "an answer without operations"});
     for (json::value& operation : found->get_array()) all.push_back(std::move(operation));
     const std::string next = text_of(*page, "next");
     if (next.empty() || all.size() >= wanted || next == request.cursor) {
       json::object result;
       result["operations"] = std::move(all);
-      if (next.empty()) result["next"] = nullptr;
-      else result["next"] = next;
+      if (next.empty())
+        result["next"] = nullptr;
+      else
+        result["next"] = next;
       return result;
     }
     request.cursor = next;
@@ -66,12 +70,14 @@ Answered<OperationId> Operators::resolve(const std::string& name, const std::opt
   if (!found) return unexpected<Refused>(found.error());
   const json::array& operations = found->at("operations").get_array();
   if (operations.empty())
-    return unexpected<Refused>({kFailed, "no operation has the id or the key \"" + name + "\"" + (scope ? " in that scope" : "")});
+    return unexpected<Refused>(
+        {kFailed, "no operation has the id or the key \"" + name + "\"" + (scope ? " in that scope" : "")});
   if (operations.size() > 1) {
     std::string what = "the key \"" + name + "\" stands in several scopes; --scope, or an id, says which:";
     for (const json::value& operation : operations)
-      what += "\n  " + text_of(operation.as_object(), "id") + "  --scope " + text_of(operation.as_object(), "scope") + "  " +
-              text_of(operation.as_object(), "state") + "  " + text_of(operation.as_object(), "created_at");
+      what += "\n  " + text_of(operation.as_object(), "id") + "  --scope " +
+              text_of(operation.as_object(), "scope") + "  " + text_of(operation.as_object(), "state") +
+              "  " + text_of(operation.as_object(), "created_at");
     return unexpected<Refused>({kUsage, what});
   }
   const auto id = OperationId::parse(text_of(operations[0].as_object(), "id"));

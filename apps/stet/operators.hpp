@@ -1,6 +1,7 @@
 #pragma once
-// Operators' work on records, either through the admin port of a running gateway or on the store itself when none
-// runs. Both speak the operations JSON of docs/operating.md, so that what is shown does not depend on the way.
+// Operators' work on records, either through the admin port of a running gateway or on the store itself when
+// none runs. Both speak the operations JSON of docs/operating.md, so that what is shown does not depend on
+// the way.
 
 #include <boost/json/object.hpp>
 #include <memory>

@@ -32,11 +32,14 @@ std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
+    const bool plain =
+        (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '_';
     char hex[4];
     std::snprintf(hex, sizeof hex, "%%%02X", byte);
-    if (plain) out += c;
-    else out += hex;
+    if (plain)
+      out += c;
+    else
+      out += hex;
   }
   return out;
 }
@@ -44,20 +47,24 @@ std::string escaped(std::string_view text) {
 int exit_code(long status) {
   switch (status) {
     case 404:
-    case 409: return kFailed;
+    case 409:
+      return kFailed;
     case 400:
     case 401:
     case 403:
-    case 415: return kUsage;
-    default: return kEnvironment;
+    case 415:
+      return kUsage;
+    default:
+      return kEnvironment;
   }
 }
 
 class ThroughAdminPort : public Operators {
  public:
   ThroughAdminPort(const config::Endpoint& endpoint, std::string token)
-      : base_("http://" + (endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]") + ":" +
-              std::to_string(endpoint.port)),
+      : base_("http://" +
+              (endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]") +
+              ":" + std::to_string(endpoint.port)),
         token_(std::move(token)) {}
 
   Answered<json::object> list(const ListRequest& request) override {
@@ -70,7 +77,9 @@ class ThroughAdminPort : public Operators {
     if (!request.cursor.empty()) target += "&cursor=" + escaped(request.cursor);
     return send(target, std::nullopt);
   }
-  Answered<json::object> show(const OperationId& id) override { return send("/api/operations/" + id.text(), std::nullopt); }
+  Answered<json::object> show(const OperationId& id) override {
+    return send("/api/operations/" + id.text(), std::nullopt);
+  }
   Answered<json::object> settle(const OperationId& id, const admin::SettleRequest& request) override {
     return send("/api/operations/" + id.text() + "/settle", admin::settle_json(request));
   }
@@ -116,8 +125,9 @@ class ThroughAdminPort : public Operators {
       curl_easy_setopt(curl.get(), CURLOPT_POSTFIELDS, body->data());
     }
     if (const CURLcode code = curl_easy_perform(curl.get()); code != CURLE_OK)
-      return unexpected<std::string>("no gateway answers at " + base_ + " (" + curl_easy_strerror(code) +
-                                     "); --admin names its admin port, --store works on a store without a gateway");
+      return unexpected<std::string>(
+          "no gateway answers at " + base_ + " (" + curl_easy_strerror(code) +
+          "); --admin names its admin port, --store works on a store without a gateway");
     curl_easy_getinfo(curl.get(), CURLINFO_RESPONSE_CODE, &response.status);
     return response;
   }

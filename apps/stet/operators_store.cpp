@@ -12,10 +12,14 @@ namespace {
 
 namespace json = boost::json;
 
-WallTime now() { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); }
+WallTime now() {
+  return std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+}
 
 // What a store could not do is the environment's fault; what it refused to read is said as it is.
-Refused refused(const Store::Failed& failed) { return {kEnvironment, "the store: " + failed.what}; }
+Refused refused(const Store::Failed& failed) {
+  return {kEnvironment, "the store: " + failed.what};
+}
 
 class OnStore : public Operators {
  public:
@@ -39,10 +43,12 @@ class OnStore : public Operators {
     auto plan = admin::plan_settle(*record, request, now(), route.policy.completion_timeout);
     if (!plan) return unexpected<Refused>({kFailed, std::string(admin::explain(plan.error()))});
     const Store::Outcome outcome = execute(std::move(*plan));
-    if (const auto* failed = std::get_if<Store::Failed>(&outcome)) return unexpected<Refused>(refused(*failed));
+    if (const auto* failed = std::get_if<Store::Failed>(&outcome))
+      return unexpected<Refused>(refused(*failed));
     if (!std::holds_alternative<result::Ok>(std::get<Result>(outcome)))
       return unexpected<Refused>({kFailed, "the operation has moved on meanwhile; look at it again"});
-    if (const auto after = store_->find(id)) return parse_object(admin::operation_json(*after, admin::Detail::line));
+    if (const auto after = store_->find(id))
+      return parse_object(admin::operation_json(*after, admin::Detail::line));
     json::object gone;
     gone["id"] = id.text();
     gone["state"] = "released";
@@ -55,7 +61,8 @@ class OnStore : public Operators {
     result::Swept total;
     while (true) {
       const Store::Outcome outcome = execute(sweep);
-      if (const auto* failed = std::get_if<Store::Failed>(&outcome)) return unexpected<Refused>(refused(*failed));
+      if (const auto* failed = std::get_if<Store::Failed>(&outcome))
+        return unexpected<Refused>(refused(*failed));
       const auto* swept = std::get_if<result::Swept>(&std::get<Result>(outcome));
       if (!swept) return unexpected<Refused>({kEnvironment, "the store has not swept"});
       total.expired += swept->expired;

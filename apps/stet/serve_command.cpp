@@ -22,16 +22,18 @@ int serve(const config::Flags& flags) {
     show(loaded.error());
     return kUsage;
   }
-  {
+  if (!loaded->warnings.empty()) {
+    // Gone before the gateway blocks its signals for every thread.
     admin::Log log(loaded->config->log_format, loaded->config->log_keys);
     for (const config::Finding& warning : loaded->warnings)
       log.event(admin::Level::warning, "configuration", warning.text());
   }
-  return gateway::serve(loaded->config, [loaded = *loaded]() -> Expected<std::shared_ptr<const config::Config>, std::string> {
-    const auto again = config::reload(loaded);
-    if (!again) return unexpected<std::string>(joined(again.error()));
-    return again->config;
-  });
+  return gateway::serve(loaded->config,
+                        [loaded = *loaded]() -> Expected<std::shared_ptr<const config::Config>, std::string> {
+                          const auto again = config::reload(loaded);
+                          if (!again) return unexpected<std::string>(joined(again.error()));
+                          return again->config;
+                        });
 }
 
 }  // namespace
@@ -41,7 +43,8 @@ void add_serve(CLI::App& app, Run& run) {
   auto flags = std::make_shared<config::Flags>();
   add_config_flags(*command, *flags, ConfigFile::flag);
   command->footer(
-      "Flags beat the environment (the names in brackets), which beats the file. SIGHUP reads everything again, SIGTERM\n"
+      "Flags beat the environment (the names in brackets), which beats the file. SIGHUP reads everything "
+      "again, SIGTERM\n"
       "finishes what runs and ends. `stet check-config --help` lists every key.\n\n"
       "Example: stet serve --upstream http://127.0.0.1:3000 --set 'defaults.in_progress=\"wait\"'");
   command->callback([flags, &run] { run = [flags] { return serve(*flags); }; });

@@ -16,9 +16,9 @@ std::string to_base64(std::string_view bytes) {
   for (std::size_t i = 0; i < bytes.size(); i += 3) {
     const std::size_t have = std::min<std::size_t>(3, bytes.size() - i);
     std::uint32_t group = 0;
-    for (std::size_t j = 0; j < 3; ++j) group = group << 8 | (j < have ? static_cast<std::uint8_t>(bytes[i + j]) : 0u);
-    for (std::size_t j = 0; j < 4; ++j)
-      text.push_back(j <= have ? kDigits[group >> (18 - 6 * j) & 63] : '=');
+    for (std::size_t j = 0; j < 3; ++j)
+      group = group << 8 | (j < have ? static_cast<std::uint8_t>(bytes[i + j]) : 0u);
+    for (std::size_t j = 0; j < 4; ++j) text.push_back(j <= have ? kDigits[group >> (18 - 6 * j) & 63] : '=');
   }
   return text;
 }

@@ -8,6 +8,7 @@
 namespace stet::admin {
 
 std::string to_base64(std::string_view bytes);
-std::optional<std::string> from_base64(std::string_view text);  // strict: no line breaks, whole groups of four
+std::optional<std::string> from_base64(
+    std::string_view text);  // strict: no line breaks, whole groups of four
 
 }  // namespace stet::admin

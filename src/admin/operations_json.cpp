@@ -9,8 +9,10 @@ namespace stet::admin {
 namespace {
 
 void add_time(JsonObject& object, std::string_view name, std::optional<WallTime> time) {
-  if (time) object.add(name, rfc3339(*time));
-  else object.add_raw(name, "null");
+  if (time)
+    object.add(name, rfc3339(*time));
+  else
+    object.add_raw(name, "null");
 }
 
 std::string headers_json(const Headers& headers) {
@@ -28,9 +30,12 @@ std::string headers_json(const Headers& headers) {
 
 std::string_view name_of(OnUnknown policy) {
   switch (policy) {
-    case OnUnknown::fail: return "fail";
-    case OnUnknown::retry: return "retry";
-    case OnUnknown::ask: return "ask";
+    case OnUnknown::fail:
+      return "fail";
+    case OnUnknown::retry:
+      return "retry";
+    case OnUnknown::ask:
+      return "ask";
   }
   return "fail";
 }
@@ -52,8 +57,10 @@ std::string operation_json(const Record& record, Detail detail) {
   object.add("state", name(record.state));
   object.add("attempt", static_cast<std::int64_t>(record.token.attempt));
   object.add_raw("maybe_executed", record.maybe_executed ? "true" : "false");
-  if (record.answer) object.add("status", static_cast<std::int64_t>(record.answer->status));
-  else object.add_raw("status", "null");
+  if (record.answer)
+    object.add("status", static_cast<std::int64_t>(record.answer->status));
+  else
+    object.add_raw("status", "null");
   add_time(object, "created_at", record.created_at);
   add_time(object, "lease_until", record.lease_until);
   add_time(object, "expires_at", record.expires_at);
@@ -78,8 +85,10 @@ std::string page_json(const Page& page) {
   }
   JsonObject object;
   object.add_raw("operations", list + "]");
-  if (page.next.empty()) object.add_raw("next", "null");
-  else object.add("next", page.next);
+  if (page.next.empty())
+    object.add_raw("next", "null");
+  else
+    object.add("next", page.next);
   return object.take();
 }
 

@@ -19,7 +19,8 @@ Record completed() {
   record.path = "/charges";
   record.state = State::completed;
   record.maybe_executed = true;
-  record.answer = Answer{201, {{"Location", "/charges/7"}, {"X-A", "1"}, {"X-A", "2"}}, std::string("\0\xff{}", 4)};
+  record.answer =
+      Answer{201, {{"Location", "/charges/7"}, {"X-A", "1"}, {"X-A", "2"}}, std::string("\0\xff{}", 4)};
   record.created_at = *parse_rfc3339("2026-01-31T09:05:00.123Z");
   record.expires_at = record.created_at + std::chrono::hours(24);
   return record;
@@ -59,7 +60,8 @@ TEST(OperationsJson, says_null_where_there_is_no_answer_yet) {
   record.answer.reset();
   record.expires_at.reset();
   const json::value value = json::parse(operation_json(record, Detail::whole));
-  for (const char* member : {"status", "expires_at", "headers", "body"}) EXPECT_TRUE(value.at(member).is_null()) << member;
+  for (const char* member : {"status", "expires_at", "headers", "body"})
+    EXPECT_TRUE(value.at(member).is_null()) << member;
 }
 
 TEST(OperationsJson, gives_the_cursor_of_the_next_page_or_null) {
@@ -79,11 +81,12 @@ TEST(ScopeHash, leaves_a_hash_alone_and_hides_any_other_scope) {
 }
 
 TEST(Rfc3339, reads_what_it_writes_and_nothing_else) {
-  for (const char* text : {"1970-01-01T00:00:00.000Z", "2024-02-29T23:59:59.999Z", "2026-11-29T17:00:00.050Z"})
+  for (const char* text :
+       {"1970-01-01T00:00:00.000Z", "2024-02-29T23:59:59.999Z", "2026-11-29T17:00:00.050Z"})
     EXPECT_EQ(rfc3339(parse_rfc3339(text).value()), text);
   EXPECT_EQ(rfc3339(parse_rfc3339("2026-11-29T17:00:00Z").value()), "2026-11-29T17:00:00.000Z");
-  for (const char* text : {"", "2026-11-29", "2026-02-30T00:00:00Z", "2026-11-29T24:00:00Z", "2026-11-29T17:00:00",
-                           "2026-11-29T17:00:00.1Z", "2026-11-29T17:00:00+01:00"})
+  for (const char* text : {"", "2026-11-29", "2026-02-30T00:00:00Z", "2026-11-29T24:00:00Z",
+                           "2026-11-29T17:00:00", "2026-11-29T17:00:00.1Z", "2026-11-29T17:00:00+01:00"})
     EXPECT_FALSE(parse_rfc3339(text)) << text;
 }
 

@@ -13,16 +13,19 @@ namespace {
 
 namespace json = boost::json;
 
-std::string as_text(json::string_view text) { return {text.data(), text.size()}; }
+std::string as_text(json::string_view text) {
+  return {text.data(), text.size()};
+}
 
 // Framing is written anew for each caller, and the gateway's own headers say what is true of each answer.
 std::string header_error(const Header& header) {
   if (!config::is_token(header.name)) return "\"" + header.name + "\" is no header name";
   if (header.value.find_first_of(std::string_view("\r\n\0", 3)) != std::string::npos)
     return "the value of " + header.name + " has a line break or NUL in it";
-  for (const std::string_view own : {"content-length", "transfer-encoding", "connection", "keep-alive", "te", "trailer",
-                                     "upgrade", "idempotent-replayed"})
-    if (http::iequals(header.name, own)) return header.name + " cannot be stored; the gateway writes it itself";
+  for (const std::string_view own : {"content-length", "transfer-encoding", "connection", "keep-alive", "te",
+                                     "trailer", "upgrade", "idempotent-replayed"})
+    if (http::iequals(header.name, own))
+      return header.name + " cannot be stored; the gateway writes it itself";
   if (header.name.size() > 5 && http::iequals(std::string_view(header.name).substr(0, 5), "stet-"))
     return header.name + " cannot be stored; the gateway writes it itself";
   return {};
@@ -65,8 +68,8 @@ std::string read_answer(const json::object& object, Answer& out) {
   return {};
 }
 
-// Whether the last attempt may still be running at the upstream. Its start is known for the first attempt alone;
-// the lease of a later one shows until when it was alive.
+// Whether the last attempt may still be running at the upstream. Its start is known for the first attempt
+// alone; the lease of a later one shows until when it was alive.
 bool may_still_run(const Record& record, WallTime now, milliseconds completion_timeout) {
   if (record.token.attempt > 1 && !record.lease_until) return true;
   const WallTime last = std::max(record.created_at, record.lease_until.value_or(record.created_at));
@@ -100,15 +103,16 @@ Expected<SettleRequest, std::string> parse_settle(std::string_view text) {
                        object.contains("body_base64");
   if (*release && answers) return unexpected<std::string>("release and an answer exclude each other");
   if (!*release && !answers)
-    return unexpected<std::string>("{\"release\": true} or an answer {\"status\", \"headers\", \"body\"} was meant");
+    return unexpected<std::string>(
+        "{\"release\": true} or an answer {\"status\", \"headers\", \"body\"} was meant");
   if (*release) return request;
   std::string wrong = read_answer(object, request.answer.emplace());
   if (!wrong.empty()) return unexpected<std::string>(std::move(wrong));
   return request;
 }
 
-Expected<command::Settle, SettleRefusal> plan_settle(const Record& record, const SettleRequest& request, WallTime now,
-                                                     milliseconds completion_timeout) {
+Expected<command::Settle, SettleRefusal> plan_settle(const Record& record, const SettleRequest& request,
+                                                     WallTime now, milliseconds completion_timeout) {
   if (record.state != State::pending && record.state != State::unknown)
     return unexpected<SettleRefusal>(SettleRefusal::settled_already);
   if (record.state == State::pending && record.lease_until && *record.lease_until > now)
@@ -122,9 +126,11 @@ std::string_view explain(SettleRefusal refusal) {
   switch (refusal) {
     case SettleRefusal::settled_already:
       return "only an unknown or lapsed operation can be settled; this one has its answer";
-    case SettleRefusal::still_owned: return "the operation is running under a live lease; its owner will settle it";
+    case SettleRefusal::still_owned:
+      return "the operation is running under a live lease; its owner will settle it";
     case SettleRefusal::too_fresh:
-      return "the last attempt may still be running at the upstream (it began less than completion_timeout ago, or its "
+      return "the last attempt may still be running at the upstream (it began less than completion_timeout "
+             "ago, or its "
              "time is not recorded); a release needs force, when you know that it is not";
   }
   return {};

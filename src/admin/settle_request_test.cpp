@@ -26,7 +26,8 @@ TEST(SettleRequest, reads_a_release_and_an_answer) {
   EXPECT_EQ(answer->force, Force::no);
   EXPECT_EQ(*answer->answer, (Answer{201, {{"Location", "/c/1"}}, "{}"}));
 
-  EXPECT_EQ(parse_settle(R"({"status": 200, "body_base64": "AP8="})")->answer->body, std::string("\0\xff", 2));
+  EXPECT_EQ(parse_settle(R"({"status": 200, "body_base64": "AP8="})")->answer->body,
+            std::string("\0\xff", 2));
   EXPECT_EQ(parse_settle(R"({"status": 204})")->answer->body, "");
 }
 
@@ -42,13 +43,27 @@ TEST(SettleRequest, reads_what_it_writes) {
 }
 
 TEST(SettleRequest, refuses_what_it_would_have_to_guess) {
-  for (const char* text :
-       {"", "[]", "{}", "null", R"({"release": false})", R"({"release": 1})", R"({"release": true, "status": 200})",
-        R"({"status": 99})", R"({"status": 100})", R"({"status": 600})", R"({"status": "200"})", R"({"body": "x"})",
-        R"({"status": 200, "body": "x", "body_base64": "eA=="})", R"({"status": 200, "body": {}})",
-        R"({"status": 200, "body_base64": "eA"})", R"({"status": 204, "body": "x"})", R"({"status": 200, "bdoy": "x"})",
-        R"({"status": 200, "headers": {"A": "b"}})", R"({"status": 200, "headers": [["A"]]})",
-        R"({"status": 200, "headers": [["A B", "c"]]})", R"({"release": true} x)"})
+  for (const char* text : {"",
+                           "[]",
+                           "{}",
+                           "null",
+                           R"({"release": false})",
+                           R"({"release": 1})",
+                           R"({"release": true, "status": 200})",
+                           R"({"status": 99})",
+                           R"({"status": 100})",
+                           R"({"status": 600})",
+                           R"({"status": "200"})",
+                           R"({"body": "x"})",
+                           R"({"status": 200, "body": "x", "body_base64": "eA=="})",
+                           R"({"status": 200, "body": {}})",
+                           R"({"status": 200, "body_base64": "eA"})",
+                           R"({"status": 204, "body": "x"})",
+                           R"({"status": 200, "bdoy": "x"})",
+                           R"({"status": 200, "headers": {"A": "b"}})",
+                           R"({"status": 200, "headers": [["A"]]})",
+                           R"({"status": 200, "headers": [["A B", "c"]]})",
+                           R"({"release": true} x)"})
     EXPECT_NE(error_of(text), "") << text;
 }
 
@@ -80,7 +95,8 @@ TEST(SettlePlan, releases_a_fresh_attempt_only_with_force) {
   const Record record = unknown_since(9min);
   EXPECT_EQ(plan_settle(record, {}, kNow, kCompletion).error(), SettleRefusal::too_fresh);
   EXPECT_TRUE(plan_settle(record, {std::nullopt, Force::yes}, kNow, kCompletion));
-  EXPECT_TRUE(plan_settle(record, {Answer{201, {}, ""}, Force::no}, kNow, kCompletion)) << "an answer runs nothing again";
+  EXPECT_TRUE(plan_settle(record, {Answer{201, {}, ""}, Force::no}, kNow, kCompletion))
+      << "an answer runs nothing again";
   EXPECT_TRUE(plan_settle(unknown_since(10min), {}, kNow, kCompletion));
 }
 
@@ -97,10 +113,12 @@ TEST(SettlePlan, leaves_a_live_owner_and_a_settled_record_alone) {
   Record record = unknown_since(1h);
   record.state = State::pending;
   record.lease_until = kNow + 1s;
-  EXPECT_EQ(plan_settle(record, {std::nullopt, Force::yes}, kNow, kCompletion).error(), SettleRefusal::still_owned);
+  EXPECT_EQ(plan_settle(record, {std::nullopt, Force::yes}, kNow, kCompletion).error(),
+            SettleRefusal::still_owned);
   for (const State state : {State::completed, State::expired}) {
     record.state = state;
-    EXPECT_EQ(plan_settle(record, {std::nullopt, Force::yes}, kNow, kCompletion).error(), SettleRefusal::settled_already);
+    EXPECT_EQ(plan_settle(record, {std::nullopt, Force::yes}, kNow, kCompletion).error(),
+              SettleRefusal::settled_already);
   }
 }
 

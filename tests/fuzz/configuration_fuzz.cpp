@@ -1,5 +1,5 @@
-// Configurations: whatever the bytes, an answer comes; each finding has a place and a text on one line; and what was
-// accepted once is accepted again. Bytes before the first NUL are a --set.
+// Configurations: whatever the bytes, an answer comes; each finding has a place and a text on one line; and
+// what was accepted once is accepted again. Bytes before the first NUL are a --set.
 
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +17,9 @@ void check(bool holds) {
   if (!holds) std::abort();
 }
 
-std::optional<std::string> nothing_set(const std::string&) { return std::nullopt; }
+std::optional<std::string> nothing_set(const std::string&) {
+  return std::nullopt;
+}
 
 void check_findings(const std::vector<Finding>& findings) {
   for (const Finding& finding : findings) {
