@@ -188,8 +188,8 @@ Task<After> Passage::answer(http::ResponseReader& reader) {
   reply.more = what_.more;
   reply.body = body;
   // RFC 9110 section 9.3.2: HEAD tells the length that GET would have.
-  if (request_.head.method == "HEAD" && length && head.content_length > 0) {
-    reply.body = http::OutgoingBody::sized(head.content_length);
+  if (request_.head.method == "HEAD") {
+    reply.body = length ? http::OutgoingBody::sized(head.content_length) : http::OutgoingBody::until_close();
   }
   const bool request_ends = request_.body.done() || pump_.has_value();
   reply.persistence = body.framing == http::BodyFraming::until_close || !request_ends

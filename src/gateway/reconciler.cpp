@@ -76,11 +76,9 @@ Task<void> Reconciler::ask(const Record& record, const config::Route& route) {
   const AskVerdict verdict = co_await ask_upstream(station_, station_.snapshot, route, record.token);
   if (const auto* completed = std::get_if<asked::Completed>(&verdict)) {
     co_await execute(station_, command::Complete{record.token, completed->answer, std::nullopt});
-  } else if (const auto* never = std::get_if<asked::NeverExecuted>(&verdict);
-             never != nullptr && never->attempt == record.token.attempt) {
-    // The promise covers this attempt and all before it, and there is nobody to run another: the key is free.
-    co_await execute(station_, command::Settle{record.token, Nonce::random(), std::nullopt});
   }
+  // A promise that it never ran is left to the next attempt, which gets it again and takes over with the next number.
+  // Freed here, the key would begin again at attempt 1, which the upstream has just promised to refuse.
 }
 
 }  // namespace stet::gateway
