@@ -51,6 +51,13 @@ std::string code_list(const std::vector<std::string>& texts) {
   return list.empty() ? "none" : list;
 }
 
+// "1 MiB"
+std::string size_words(std::uint64_t bytes) {
+  std::string text = config::size_text(bytes);
+  const std::size_t unit = text.find_first_not_of("0123456789");
+  return unit == std::string::npos ? text + " bytes" : text.insert(unit, " ");
+}
+
 std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
 
 std::string key_words(const config::Route& route) {
@@ -58,20 +65,26 @@ std::string key_words(const config::Route& route) {
   const auto rules = key_rules(route);
   for (const KeyRule& rule : rules) {
     if (!words.empty()) words += ' ';
-    const std::string who = rules.size() == 1 && route.match ? "" : code_list(rule.methods) + ": ";
+    const bool alone = rules.size() == 1 && route.match;
+    if (!alone) words += code_list(rule.methods) + ": ";
     switch (rule.mode) {
-      case config::KeyMode::required: words += who + "a key is required, in " + key_place(route) + "."; break;
-      case config::KeyMode::optional:
-        words += who + "a key is taken in " + key_place(route) + ". Without one the request is passed on unprotected.";
+      case config::KeyMode::required:
+        words += alone ? "A key is required, in " : "a key is required, in ";
+        words += key_place(route) + ".";
         break;
-      case config::KeyMode::off: words += who + "passed on as it is, without protection."; break;
+      case config::KeyMode::optional:
+        words += alone ? "A key is taken in " : "a key is taken in ";
+        words += key_place(route) + ". Without one the request is passed on unprotected.";
+        break;
+      case config::KeyMode::off:
+        words += alone ? "Passed on as it is, without protection." : "passed on as they are, without protection.";
+        break;
     }
   }
   return words;
 }
 
 std::string after_words(const Terms& terms) {
-  if (terms.retention == kForever) return "There is no after: the answer is kept for good.";
   if (terms.tombstone.count() == 0) return "The key counts as new, and the request runs again.";
   return "For " + duration_words(terms.tombstone) +
          " more the key is refused with `key-expired`, so that a very late retry is no second effect. Then the key "
@@ -122,7 +135,7 @@ void append_keyed(std::string& out, const config::Route& route) {
                  ? "the first answer, for good. Nothing runs twice."
                  : "the first answer, for at least " + duration_words(policy.terms.retention) +
                        " from when it was given. Nothing runs twice. `Stet-Replayable-Until` says until when.");
-  append_row(out, "After that", after_words(policy.terms));
+  if (policy.terms.retention != kForever) append_row(out, "After that", after_words(policy.terms));
   append_row(out, "While the first runs", in_progress_words(route));
   append_row(out, "A slow answer",
              "After " + duration_words(policy.response_timeout) +
@@ -130,13 +143,13 @@ void append_keyed(std::string& out, const config::Route& route) {
                  ". The answer is still kept when it comes within " + duration_words(policy.completion_timeout) +
                  ", and a retry gets it.");
   append_row(out, "Outcome unknown", unknown_words(route));
-  append_row(out, "Answers kept", code_list(statuses.recorded) + "; a single status below goes first.");
+  append_row(out, "Answers kept", code_list(statuses.recorded) + ", except where a single status is named in another row.");
   append_row(out, "Nothing happened", code_list(statuses.released) + ": the key is free again, and a retry runs.");
   append_row(out, "The same request", same_words(route.fingerprint) + " A different request under a used key: " +
                                           std::to_string(route.status_key_reused) + " `key-reused`.");
   append_row(out, "Keys belong to", caller_words(route) + ".");
-  append_row(out, "Sizes", "A request body of up to " + config::size_text(route.max_request_body) +
-                               ". Answers over " + config::size_text(route.max_response_body) +
+  append_row(out, "Sizes", "A request body of up to " + size_words(route.max_request_body) +
+                               ". Answers over " + size_words(route.max_response_body) +
                                " are given once and not kept: a retry gets `answer-not-kept`.");
   if (policy.on_store_failure == OnStoreFailure::open) {
     append_row(out, "Limits of the promise",

@@ -49,7 +49,7 @@ json::object keyed_terms(const config::Route& route) {
   } else {
     terms["key_from"] = route.key_from.text;
   }
-  terms["scope"] = array_of(scope_kinds(route));
+  terms["scope"] = route.scope.empty() ? json::value(nullptr) : json::value(array_of(scope_kinds(route)));
   terms["retention"] = duration(policy.terms.retention);
   terms["tombstone"] = duration(policy.terms.tombstone);
   terms["in_progress"] = in_progress_name(policy.in_progress);

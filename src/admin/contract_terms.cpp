@@ -118,7 +118,6 @@ std::string caller_words(const config::Route& route) {
 std::vector<std::string> scope_kinds(const config::Route& route) {
   std::vector<std::string> kinds;
   for (const config::ScopePart& part : route.scope) kinds.emplace_back(kind_name(part.kind));
-  if (kinds.empty()) kinds.emplace_back("credentials");
   return kinds;
 }
 

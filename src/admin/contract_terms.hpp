@@ -28,7 +28,7 @@ StatusLists status_lists(const StatusTable&);
 // Where a caller puts the key, and what makes two callers the same.
 std::string key_place(const config::Route&);
 std::string caller_words(const config::Route&);
-// The kinds of the scope's parts, without the names of headers that an ingress sets.
+// The kinds of the scope's parts, without the names of headers that an ingress sets. Empty: nothing is configured.
 std::vector<std::string> scope_kinds(const config::Route&);
 
 std::string duration_words(milliseconds);  // "24 hours", "90 seconds", "forever"

@@ -43,6 +43,7 @@ TEST(Contract, says_for_each_route_what_is_configured) {
   EXPECT_EQ(route.at("fingerprint").at("ignore").at(0), "/sent_at");
   EXPECT_EQ(route.at("scope").at(0), "header");
   EXPECT_EQ(route.at("status").at("key_reused"), 422);
+  EXPECT_TRUE(contract.at("defaults").at("scope").is_null());
   EXPECT_EQ(contract.at("defaults").at("key").at("POST"), "optional");
   EXPECT_EQ(contract.at("defaults").at("key").at("DELETE"), "off");
   EXPECT_EQ(contract.at("defaults").at("retention"), "1d");
@@ -51,11 +52,12 @@ TEST(Contract, says_for_each_route_what_is_configured) {
 TEST(Contract, reads_well_for_people) {
   const std::string page = contract_html(shop());
   EXPECT_NE(page.find("<h2><code>POST /charges</code></h2>"), std::string::npos);
-  EXPECT_NE(page.find("a key is required, in the header <code>Idempotency-Key</code>."), std::string::npos);
+  EXPECT_NE(page.find("A key is required, in the header <code>Idempotency-Key</code>."), std::string::npos);
   EXPECT_NE(page.find("for at least 7 days"), std::string::npos);
   EXPECT_NE(page.find("for at least 24 hours"), std::string::npos);  // the defaults
   EXPECT_NE(page.find("The key counts as new"), std::string::npos);
   EXPECT_NE(page.find("waits up to 10 seconds"), std::string::npos);
+  EXPECT_NE(page.find("up to 1 MiB."), std::string::npos);
 }
 
 TEST(Contract, names_no_upstream_no_secret_and_no_trusted_header) {
