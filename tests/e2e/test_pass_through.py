@@ -167,6 +167,16 @@ def test_head_has_no_body_and_keeps_the_length(alice, upstream):
         assert connection.read_answer().status == 201
 
 
+def test_head_invents_no_length_where_the_upstream_says_none(alice, upstream):
+    upstream.plan(sends(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"))
+    with alice.connect() as connection:
+        connection.send(wire("HEAD", "/x", AUTH))
+        answer = connection.read_answer("HEAD")
+        assert answer.status == 200 and answer.header("Content-Length") is None
+        connection.send(wire("GET", "/y", AUTH))
+        assert connection.read_answer().status == 201
+
+
 @pytest.mark.parametrize("broken", [cuts, ends])
 def test_an_unkeyed_write_that_is_lost_is_502_and_never_sent_again(alice, upstream, broken):
     upstream.plan(broken)
