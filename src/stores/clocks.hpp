@@ -1,6 +1,6 @@
 #pragma once
-// The two clocks of an engine that is owned by one process: wall time for retention and for people, monotonic time for
-// leases. Injected, so that tests and the simulator hold them.
+// The two clocks of an engine that is owned by one process: wall time for retention and for people, monotonic
+// time for leases. Injected, so that tests and the simulator hold them.
 
 #include <chrono>
 #include <functional>
@@ -21,6 +21,8 @@ struct Now {
   WallTime wall;
   MonoTime mono;
 };
-inline Now read(const Clocks& clocks) { return {clocks.wall(), clocks.mono()}; }
+inline Now read(const Clocks& clocks) {
+  return {clocks.wall(), clocks.mono()};
+}
 
 }  // namespace stet::stores

@@ -13,7 +13,8 @@ TEST(HeaderBytes, come_back_as_they_were) {
 
 TEST(HeaderBytes, are_refused_when_a_byte_is_missing) {
   const std::string whole = pack({{"Location", "/charges/1"}});
-  for (std::size_t size = 1; size < whole.size(); ++size) EXPECT_FALSE(unpack_headers(whole.substr(0, size))) << size;
+  for (std::size_t size = 1; size < whole.size(); ++size)
+    EXPECT_FALSE(unpack_headers(whole.substr(0, size))) << size;
   EXPECT_FALSE(unpack_headers(std::string(4, '\xff')));
 }
 

@@ -5,7 +5,8 @@
 namespace stet::stores {
 
 bool matches(const Filter& filter, const Record& record) {
-  return (!filter.state || *filter.state == record.state) && (!filter.scope || *filter.scope == record.token.scope) &&
+  return (!filter.state || *filter.state == record.state) &&
+         (!filter.scope || *filter.scope == record.token.scope) &&
          (!filter.key || *filter.key == record.token.key) &&
          (!filter.created_before || record.created_at < *filter.created_before);
 }

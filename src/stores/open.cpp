@@ -17,16 +17,21 @@ std::unique_ptr<Store> open_sqlite(const std::string& path, const OpenOptions& o
   its.ballast = options.ballast;
   its.notice = options.notice;
   its.die = options.die;
+  if (options.durability == Durability::os && options.notice) {
+    options.notice(
+        "durability = \"os\": what was acknowledged survives a crash of the process, and not a power cut");
+  }
   return sqlite::open(path, std::move(its));
 }
 
 [[noreturn]] void refuse(const std::string& url) {
-  static constexpr std::array<std::string_view, 5> kPlanned{"postgresql:", "postgres:", "redis:", "rediss:",
-                                                            "redis-cluster:"};
+  static constexpr std::array<std::string_view, 5> kPlanned{
+      "postgresql:", "postgres:", "redis:", "rediss:", "redis-cluster:"};
   const std::string scheme = url.substr(0, url.find(':') + 1);
   for (const std::string_view planned : kPlanned) {
     if (scheme == planned) {
-      throw StoreError(StoreFailure::incompatible, scheme + " stores are not built yet; this binary knows sqlite:PATH");
+      throw StoreError(StoreFailure::incompatible,
+                       scheme + " stores are not built yet; this binary knows sqlite:PATH");
     }
   }
   // The URL may hold a password, so it is not repeated.

@@ -20,23 +20,24 @@ enum class Durability : std::uint8_t {
 struct OpenOptions {
   Durability durability = Durability::full;
   std::uint64_t free_space_floor = 256 << 20;  // bytes; claims are refused below it
-  std::uint64_t ballast = 64 << 20;            // bytes kept in a file of their own, given up when completions need room
-  std::optional<std::string> encryption_key;   // 32 bytes
+  std::uint64_t ballast = 64 << 20;  // bytes kept in a file of their own, given up when completions need room
+  std::optional<std::string> encryption_key;  // 32 bytes
 
   // One line for the log, from the thread that uses the store. May be empty.
   std::function<void(std::string_view)> notice;
 
-  // Called when going on could lie about what is durable (an I/O error at a commit). Must not return in production:
-  // the default writes the text as the last line of stderr and ends the process with status 3. When it does return,
-  // the store refuses every further command.
+  // Called when going on could lie about what is durable (an I/O error at a commit). Must not return in
+  // production: the default writes the text as the last line of stderr and ends the process with status 3.
+  // When it does return, the store refuses every further command.
   std::function<void(const std::string& last_words)> die;
 };
 
-// Throws StoreError: `incompatible` for what no retry helps (a URL of an engine not built in, a newer file, a second
-// gateway, a file that cannot be written), `unavailable` or `corrupt` as they are.
+// Throws StoreError: `incompatible` for what no retry helps (a URL of an engine not built in, a newer file, a
+// second gateway, a file that cannot be written), `unavailable` or `corrupt` as they are.
 std::unique_ptr<Store> open_store(const std::string& url, const OpenOptions&);
 
-// `sqlite:PATH` → PATH; nothing for the other engines. For messages, and for callers that treat a file specially.
+// `sqlite:PATH` → PATH; nothing for the other engines. For messages, and for callers that treat a file
+// specially.
 std::optional<std::string> sqlite_path(std::string_view url);
 
 }  // namespace stet::stores

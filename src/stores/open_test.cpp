@@ -31,7 +31,8 @@ TEST(OpenStore, opens_a_file_by_its_url) {
 }
 
 TEST(OpenStore, says_which_engines_are_not_built) {
-  for (const char* url : {"postgresql://user:secret@host/db", "redis://host", "rediss://host", "redis-cluster://a,b"}) {
+  for (const char* url :
+       {"postgresql://user:secret@host/db", "redis://host", "rediss://host", "redis-cluster://a,b"}) {
     const std::string why = refusal(url);
     EXPECT_NE(why.find("not built yet"), std::string::npos) << why;
     EXPECT_EQ(why.find("secret"), std::string::npos);
@@ -60,11 +61,13 @@ TEST(OpenStore, seals_answers_when_there_is_a_key_and_says_corrupt_without_it) {
     const auto store = open_store("sqlite:" + file.path(), with_key);
     sqlite::run(*store, c);
     sqlite::run(*store, sqlite::completion_of(c));
-    EXPECT_EQ(store->peek(sqlite::claim_of("k")), Result(result::Replay{
-                  sqlite::answer_of("k"), store->find(OperationId::of("scope", "k"))->expires_at}));
+    EXPECT_EQ(store->peek(sqlite::claim_of("k")),
+              Result(result::Replay{sqlite::answer_of("k"),
+                                    store->find(OperationId::of("scope", "k"))->expires_at}));
   }
-  EXPECT_EQ(sqlite::failure(sqlite::run(*open_store("sqlite:" + file.path(), quick()), sqlite::claim_of("k"))),
-            StoreFailure::corrupt);
+  EXPECT_EQ(
+      sqlite::failure(sqlite::run(*open_store("sqlite:" + file.path(), quick()), sqlite::claim_of("k"))),
+      StoreFailure::corrupt);
 }
 
 TEST(SqlitePath, is_what_follows_the_scheme) {

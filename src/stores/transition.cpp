@@ -8,9 +8,13 @@ namespace {
 
 constexpr milliseconds kLongestLease = std::chrono::hours(24 * 365);
 
-MonoTime lease_end(const Now& now, milliseconds lease) { return now.mono + std::min(lease, kLongestLease); }
+MonoTime lease_end(const Now& now, milliseconds lease) {
+  return now.mono + std::min(lease, kLongestLease);
+}
 
-bool lapsed(const Held& held, const Now& now) { return !held.lease_ends || *held.lease_ends <= now.mono; }
+bool lapsed(const Held& held, const Now& now) {
+  return !held.lease_ends || *held.lease_ends <= now.mono;
+}
 
 bool same_owner(const Record& record, const Token& token) {
   return record.token.nonce == token.nonce && record.token.attempt == token.attempt;
@@ -20,8 +24,12 @@ bool pending_of(const std::optional<Held>& held, const Token& token) {
   return held && held->record.state == State::pending && same_owner(held->record, token);
 }
 
-Transition says(Result result) { return {std::move(result), Change::none, {}}; }
-Transition fenced() { return says(result::Fenced{}); }
+Transition says(Result result) {
+  return {std::move(result), Change::none, {}};
+}
+Transition fenced() {
+  return says(result::Fenced{});
+}
 
 Result claimed(const Record& record) {
   return result::Claimed{record.token.attempt, record.recovery_point, record.maybe_executed};
@@ -57,7 +65,8 @@ struct Table {
     if (!held) return first_claim(c);
     const Record& r = held->record;
     if (r.state == State::expired) return says(result::Expired{});
-    if (r.fingerprint != c.fingerprint) return says(result::Mismatch{r.state, r.fingerprint, r.method, r.path});
+    if (r.fingerprint != c.fingerprint)
+      return says(result::Mismatch{r.state, r.fingerprint, r.method, r.path});
     if (r.state == State::completed) return says(result::Replay{r.answer.value(), r.expires_at});
     if (r.state == State::unknown) return says(result::Unknown{r.token, r.terms});
     if (r.token.nonce == c.nonce) {
@@ -196,7 +205,8 @@ Record shown_record(const Held& held, const Now& now) {
   record.lease_until.reset();
   if (record.state == State::pending) {
     const MonoTime ends = held.lease_ends.value_or(now.mono);
-    record.lease_until = now.wall + std::chrono::duration_cast<milliseconds>(std::min(ends, now.mono + kLongestLease) - now.mono);
+    record.lease_until = now.wall + std::chrono::duration_cast<milliseconds>(
+                                        std::min(ends, now.mono + kLongestLease) - now.mono);
   }
   return record;
 }

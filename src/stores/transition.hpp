@@ -1,6 +1,7 @@
 #pragma once
-// What a record says to a command, and what becomes of it: the table of docs/protocol.md for engines that hold the
-// record in hand. Pure: no clock, no I/O. Engines that do it in SQL or Lua are held to the same by the conformance suite.
+// What a record says to a command, and what becomes of it: the table of docs/protocol.md for engines that
+// hold the record in hand. Pure: no clock, no I/O. Engines that do it in SQL or Lua are held to the same by
+// the conformance suite.
 
 #include <cstdint>
 #include <optional>

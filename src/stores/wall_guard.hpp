@@ -1,5 +1,6 @@
 #pragma once
-// Keeps a sweep from believing a wall clock that has jumped: a clock set a year ahead would end every retention at once.
+// Keeps a sweep from believing a wall clock that has jumped: a clock set a year ahead would end every
+// retention at once.
 
 #include <chrono>
 #include <optional>
@@ -9,8 +10,8 @@
 
 namespace stet::stores {
 
-// docs/protocol.md, rule 3: a wall clock that moved more than a minute against the monotonic one since the last pass
-// stops the sweep until three clean passes, or until somebody says that the clock is right.
+// docs/protocol.md, rule 3: a wall clock that moved more than a minute against the monotonic one since the
+// last pass stops the sweep until three clean passes, or until somebody says that the clock is right.
 class WallGuard {
  public:
   // One pass of the sweep. `jumped`: sweep nothing now.

@@ -9,7 +9,9 @@
 namespace stet::stores {
 namespace {
 
-Store::Failed closing() { return {StoreFailure::not_written, "the store is being closed"}; }
+Store::Failed closing() {
+  return {StoreFailure::not_written, "the store is being closed"};
+}
 
 // What an exception out of a store means for the commands it was given.
 Store::Failed failed_by(const std::exception& error) {
@@ -24,7 +26,9 @@ Committer::Committer(std::unique_ptr<Store> store) : Committer(std::move(store),
 Committer::Committer(std::unique_ptr<Store> store, Options options)
     : store_(std::move(store)), options_(options), thread_([this] { run(); }) {}
 
-Committer::~Committer() { stop(); }
+Committer::~Committer() {
+  stop();
+}
 
 void Committer::submit(Command command, Done done) {
   if (const auto* claim = std::get_if<command::Claim>(&command)) {
@@ -63,8 +67,8 @@ void Committer::list(Filter filter, std::size_t limit, std::string cursor, Liste
     if (!stopping_) {
       Page start;
       start.next = std::move(cursor);
-      readings_.emplace_back(
-          Listing{std::move(filter), std::clamp<std::size_t>(limit, 1, kMostListed), std::move(start), std::move(listed)});
+      readings_.emplace_back(Listing{std::move(filter), std::clamp<std::size_t>(limit, 1, kMostListed),
+                                     std::move(start), std::move(listed)});
       arrived_.notify_one();
       return;
     }
@@ -156,7 +160,8 @@ void Committer::look_up(Lookup lookup) {
 
 void Committer::list_slice(Listing listing) {
   try {
-    Page slice = store_->list(listing.filter, std::min(listing.wanted, options_.read_slice), listing.page.next);
+    Page slice =
+        store_->list(listing.filter, std::min(listing.wanted, options_.read_slice), listing.page.next);
     listing.wanted -= std::min(listing.wanted, slice.records.size());
     std::move(slice.records.begin(), slice.records.end(), std::back_inserter(listing.page.records));
     listing.page.next = std::move(slice.next);

@@ -1,8 +1,8 @@
 #pragma once
 // Group commit: many threads in front of one store that is used by one thread.
 //
-// Whatever waits when the store thread is free becomes one batch, so one fsync serves many callers; nobody waits for
-// others to arrive. Operators' reads run between batches, a slice at a time.
+// Whatever waits when the store thread is free becomes one batch, so one fsync serves many callers; nobody
+// waits for others to arrive. Operators' reads run between batches, a slice at a time.
 
 #include <atomic>
 #include <condition_variable>
@@ -23,15 +23,15 @@ namespace stet::stores {
 class Committer {
  public:
   struct Options {
-    std::size_t max_batch = 256;  // commands; bounds how long the last of a batch waits
+    std::size_t max_batch = 256;   // commands; bounds how long the last of a batch waits
     std::size_t read_slice = 200;  // records a list reads between two batches
   };
   struct Stats {  // since the start
     std::uint64_t commands = 0;
     std::uint64_t batches = 0;
-    std::uint64_t peeked = 0;         // claims answered without the store thread
+    std::uint64_t peeked = 0;          // claims answered without the store thread
     std::uint64_t failed_batches = 0;  // units that failed as a whole
-    std::size_t waiting = 0;          // now, in the queue
+    std::size_t waiting = 0;           // now, in the queue
   };
 
   using Done = std::function<void(Store::Outcome)>;
@@ -44,14 +44,15 @@ class Committer {
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
-  // From any thread. `done` is called exactly once, must not throw and must not block: on the store thread when the
-  // command is as durable as the engine promises, or on the calling thread before submit returns when a claim could be
-  // answered by `peek` or the committer has stopped. A unit that failed as a whole is a Failed for each of its
-  // commands, with the StoreError's kind: `unavailable` means in doubt (protocol.md, rule 5).
+  // From any thread. `done` is called exactly once, must not throw and must not block: on the store thread
+  // when the command is as durable as the engine promises, or on the calling thread before submit returns
+  // when a claim could be answered by `peek` or the committer has stopped. A unit that failed as a whole is a
+  // Failed for each of its commands, with the StoreError's kind: `unavailable` means in doubt (protocol.md,
+  // rule 5).
   void submit(Command command, Done done);
 
-  // From any thread; answered on the store thread (or at once, after stop). `list` gives up to `limit` records (at
-  // most 1,000) and the cursor of the rest.
+  // From any thread; answered on the store thread (or at once, after stop). `list` gives up to `limit`
+  // records (at most 1,000) and the cursor of the rest.
   void find(const OperationId& id, Found found);
   void list(Filter filter, std::size_t limit, std::string cursor, Listed listed);
 

@@ -8,7 +8,8 @@ using namespace std::chrono_literals;
 
 TEST_P(StoreConformance, replays_what_was_recorded) {
   const auto c = claimed("k");
-  EXPECT_EQ(run<result::Ok>(command::Complete{token(c), answer(), std::nullopt}).expires_at, clocks_.wall() + 24h);
+  EXPECT_EQ(run<result::Ok>(command::Complete{token(c), answer(), std::nullopt}).expires_at,
+            clocks_.wall() + 24h);
   const result::Replay wanted{answer(), clocks_.wall() + 24h};
   EXPECT_EQ(run<result::Replay>(claim("k")), wanted);
   EXPECT_EQ(run<result::Replay>(c), wanted) << "its own owner, too";
@@ -18,7 +19,8 @@ TEST_P(StoreConformance, replays_what_was_recorded) {
 TEST_P(StoreConformance, hears_the_same_answer_twice_and_no_other) {
   const auto c = completed("k");
   clocks_.advance(1h);
-  EXPECT_EQ(run<result::Ok>(command::Complete{token(c), answer(), std::nullopt}).expires_at, clocks_.wall() + 23h);
+  EXPECT_EQ(run<result::Ok>(command::Complete{token(c), answer(), std::nullopt}).expires_at,
+            clocks_.wall() + 23h);
   run<result::Fenced>(command::Complete{token(c), answer("another"), std::nullopt});
   EXPECT_EQ(run<result::Replay>(claim("k")).answer, answer());
 }
@@ -27,7 +29,12 @@ TEST_P(StoreConformance, hears_the_same_answer_twice_and_no_other) {
 TEST_P(StoreConformance, keeps_the_order_and_the_repeats_of_headers) {
   Answer a;
   a.status = 200;
-  a.headers = {{"Link", "</a>; rel=\"next\", </b>"}, {"X-B", "2"}, {"Link", "</c>"}, {"x-b", ""}, {"X-A", "1"}, {"Link", "</a>"}};
+  a.headers = {{"Link", "</a>; rel=\"next\", </b>"},
+               {"X-B", "2"},
+               {"Link", "</c>"},
+               {"x-b", ""},
+               {"X-A", "1"},
+               {"Link", "</a>"}};
   const auto c = claimed("k");
   run<result::Ok>(command::Complete{token(c), a, std::nullopt});
   EXPECT_EQ(run<result::Replay>(claim("k")).answer, a);
@@ -37,8 +44,8 @@ TEST_P(StoreConformance, keeps_the_order_and_the_repeats_of_headers) {
 TEST_P(StoreConformance, keeps_bodies_as_bytes) {
   std::string bytes;
   for (int i = 0; i < 256; ++i) bytes.push_back(static_cast<char>(i));
-  const std::vector<std::string> bodies{bytes, "{\"b\":1,\"a\":2,\"b\":1}", "1e400 \xff\xfe", std::string(1, '\0'),
-                                        std::string(300'000, 'x') + '\0'};
+  const std::vector<std::string> bodies{bytes, "{\"b\":1,\"a\":2,\"b\":1}", "1e400 \xff\xfe",
+                                        std::string(1, '\0'), std::string(300'000, 'x') + '\0'};
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const auto c = claimed("k" + std::to_string(i));
     run<result::Ok>(command::Complete{token(c), answer(bodies[i]), std::nullopt});
@@ -99,7 +106,8 @@ TEST_P(StoreConformance, peeks_only_at_what_execute_would_say_too) {
     ASSERT_TRUE(std::holds_alternative<Result>(executed));
     EXPECT_EQ(*peeked, std::get<Result>(executed));
   };
-  for (const char* state : {"running", "lapsed", "given back", "unknown", "completed", "expired", "taken over"}) {
+  for (const char* state :
+       {"running", "lapsed", "given back", "unknown", "completed", "expired", "taken over"}) {
     SCOPED_TRACE(state);
     bring_to(state, state);
     peek(claim(state));

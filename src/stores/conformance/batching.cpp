@@ -12,9 +12,12 @@ TEST_P(StoreConformance, answers_an_empty_batch_with_nothing) {
 
 TEST_P(StoreConformance, lets_later_commands_of_a_batch_see_the_earlier_ones) {
   const auto c = claim("k");
-  const std::vector<Command> batch{
-      c, claim("k"), command::Renew{token(c), kLease}, command::Complete{token(c), answer(), std::nullopt}, claim("k"),
-      command::Release{token(c)}};
+  const std::vector<Command> batch{c,
+                                   claim("k"),
+                                   command::Renew{token(c), kLease},
+                                   command::Complete{token(c), answer(), std::nullopt},
+                                   claim("k"),
+                                   command::Release{token(c)}};
   const auto outcomes = store().execute(batch);
   const std::vector<std::string> wanted{"claimed", "in_progress", "ok", "ok", "replay", "fenced"};
   ASSERT_EQ(outcomes.size(), wanted.size());
@@ -25,7 +28,8 @@ TEST_P(StoreConformance, lets_later_commands_of_a_batch_see_the_earlier_ones) {
 TEST_P(StoreConformance, can_claim_release_and_claim_again_in_one_batch) {
   const auto first = claim("k");
   const auto second = claim("k");
-  const std::vector<Command> batch{first, command::Release{token(first)}, second, command::GiveBack{token(second)}};
+  const std::vector<Command> batch{first, command::Release{token(first)}, second,
+                                   command::GiveBack{token(second)}};
   for (const auto& outcome : store().execute(batch)) EXPECT_NE(describe(outcome), "fenced");
   EXPECT_EQ(record("k")->token, token(second));
 }
@@ -38,7 +42,8 @@ TEST_P(StoreConformance, sweeps_and_claims_anew_in_one_batch) {
   run<result::Replay>(claim("k"));
   clocks_.advance(24h);
   const auto anew = claim("k");
-  const std::vector<Command> batch{command::Sweep{}, anew, command::Complete{token(anew), answer("new"), std::nullopt}};
+  const std::vector<Command> batch{command::Sweep{}, anew,
+                                   command::Complete{token(anew), answer("new"), std::nullopt}};
   const auto outcomes = store().execute(batch);
   EXPECT_EQ(std::get<result::Swept>(std::get<Result>(outcomes[0])).expired, 1U);
   EXPECT_EQ(describe(outcomes[1]), "claimed");
@@ -54,10 +59,16 @@ TEST_P(StoreConformance, answers_each_command_of_a_mixed_batch_in_its_own_place)
   const auto fresh = claim("fresh");
   auto other = claim("done");
   other.fingerprint = fingerprint('b');
-  const std::vector<Command> batch{claim("done"), claim("lost"), claim("running"), fresh, other,
-                                   command::Complete{token(done), answer("late"), std::nullopt}, command::Sweep{},
+  const std::vector<Command> batch{claim("done"),
+                                   claim("lost"),
+                                   claim("running"),
+                                   fresh,
+                                   other,
+                                   command::Complete{token(done), answer("late"), std::nullopt},
+                                   command::Sweep{},
                                    command::SettleUnknown{token(running)}};
-  const std::vector<std::string> wanted{"replay", "unknown", "in_progress", "claimed", "mismatch", "fenced", "swept", "ok"};
+  const std::vector<std::string> wanted{"replay",   "unknown", "in_progress", "claimed",
+                                        "mismatch", "fenced",  "swept",       "ok"};
   const auto outcomes = store().execute(batch);
   ASSERT_EQ(outcomes.size(), wanted.size());
   for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(describe(outcomes[i]), wanted[i]) << i;

@@ -23,7 +23,8 @@ TEST_P(StoreConformance, grants_one_of_many_claims_in_one_batch) {
   for (std::size_t i = 1; i < outcomes.size(); ++i) EXPECT_EQ(describe(outcomes[i]), "in_progress");
 }
 
-// idempot-dev/idempot-js#185: the insert was committed, its acknowledgement lost, and the retry saw a stranger.
+// idempot-dev/idempot-js#185: the insert was committed, its acknowledgement lost, and the retry saw a
+// stranger.
 TEST_P(StoreConformance, grants_a_claim_again_to_the_nonce_that_has_it) {
   const auto c = claimed("k");
   EXPECT_EQ(run<result::Claimed>(c).attempt, 1U);
@@ -151,8 +152,8 @@ TEST_P(StoreConformance, hands_the_recovery_point_to_the_next_attempt) {
   run<result::Fenced>(command::Advance{token(c), "mailed"});
 }
 
-// Another fingerprint is told so whatever the record is doing (docs/protocol.md): it must learn neither that a lease
-// is over nor that the outcome is unknown, and never take over.
+// Another fingerprint is told so whatever the record is doing (docs/protocol.md): it must learn neither that
+// a lease is over nor that the outcome is unknown, and never take over.
 TEST_P(StoreConformance, says_mismatch_with_what_was_stored) {
   auto other = claim("k");
   other.fingerprint = fingerprint('b');

@@ -8,9 +8,27 @@ namespace stet::stores::conformance {
 
 TEST_P(StoreConformance, takes_keys_that_differ_in_any_byte_for_different_operations) {
   const std::string lengthy(255, 'k');
-  const std::vector<std::string> keys{"a", "A", "a ", " a", "", "a\n", "\xc3\xa9", "e\xcc\x81", "\xe9", lengthy + "1",
-                                      lengthy + "2", lengthy, std::string("a\0b", 3), std::string("a\0c", 3),
-                                      std::string("a\0", 2), "1", "01", "1.0", "'; DROP TABLE claims; --", "%", "_"};
+  const std::vector<std::string> keys{"a",
+                                      "A",
+                                      "a ",
+                                      " a",
+                                      "",
+                                      "a\n",
+                                      "\xc3\xa9",
+                                      "e\xcc\x81",
+                                      "\xe9",
+                                      lengthy + "1",
+                                      lengthy + "2",
+                                      lengthy,
+                                      std::string("a\0b", 3),
+                                      std::string("a\0c", 3),
+                                      std::string("a\0", 2),
+                                      "1",
+                                      "01",
+                                      "1.0",
+                                      "'; DROP TABLE claims; --",
+                                      "%",
+                                      "_"};
   for (const std::string& key : keys) EXPECT_EQ(run<result::Claimed>(claim(key)).attempt, 1U) << key;
   for (const std::string& key : keys) {
     const auto c = claim(key);
@@ -33,8 +51,12 @@ TEST_P(StoreConformance, keeps_scopes_apart) {
 }
 
 TEST_P(StoreConformance, does_not_confuse_where_the_scope_ends_and_the_key_begins) {
-  const std::vector<std::pair<std::string, std::string>> places{
-      {"ab", "c"}, {"a", "bc"}, {"abc", ""}, {"", "abc"}, {std::string("a\0", 2), "bc"}, {"a", std::string("\0bc", 3)}};
+  const std::vector<std::pair<std::string, std::string>> places{{"ab", "c"},
+                                                                {"a", "bc"},
+                                                                {"abc", ""},
+                                                                {"", "abc"},
+                                                                {std::string("a\0", 2), "bc"},
+                                                                {"a", std::string("\0bc", 3)}};
   for (const auto& [scope, key] : places) run<result::Claimed>(claim(key, scope));
   for (const auto& [scope, key] : places) {
     run<result::InProgress>(claim(key, scope));

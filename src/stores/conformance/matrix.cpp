@@ -9,7 +9,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::array<const char*, 8> kStates{"absent", "running",  "lapsed",    "given back",
+constexpr std::array<const char*, 8> kStates{"absent",  "running",   "lapsed",  "given back",
                                              "unknown", "completed", "expired", "taken over"};
 
 // What each command is told, and what the record is afterwards ("": as before), in the order of kStates.
@@ -90,7 +90,8 @@ Command make(std::string_view what, const command::Claim& by, const Answer& answ
   if (what == "advance") return command::Advance{token, "charged"};
   if (what == "settle with an answer") return command::Settle{token, Nonce::random(), other};
   if (what == "settle by release") return command::Settle{token, Nonce::random(), std::nullopt};
-  return command::Sweep{1000, what == "sweep" ? command::Sweep::Clock::checked : command::Sweep::Clock::trusted};
+  return command::Sweep{1000,
+                        what == "sweep" ? command::Sweep::Clock::checked : command::Sweep::Clock::trusted};
 }
 
 }  // namespace

@@ -6,13 +6,15 @@ namespace stet::stores::conformance {
 
 using namespace std::chrono_literals;
 
-#define SKIP_UNLESS_IT_SURVIVES() \
-  if (GetParam().restart == Restart::forgets) GTEST_SKIP() << "this engine promises nothing across a restart"
+#define SKIP_UNLESS_IT_SURVIVES()                                                                      \
+  if (GetParam().restart == Restart::forgets) GTEST_SKIP() << "this engine promises nothing across a " \
+                                                              "restart"
 
 TEST_P(StoreConformance, knows_every_record_after_a_crash) {
   SKIP_UNLESS_IT_SURVIVES();
   std::vector<std::optional<Record>> before;
-  const std::vector<std::string> states{"running", "lapsed", "given back", "unknown", "completed", "expired", "taken over"};
+  const std::vector<std::string> states{"running",   "lapsed",  "given back", "unknown",
+                                        "completed", "expired", "taken over"};
   for (const auto& at : states) bring_to(at, at);
   for (const auto& at : states) before.push_back(record(at));
   crash_and_reopen();
@@ -35,7 +37,8 @@ TEST_P(StoreConformance, excludes_every_key_after_a_crash) {
   SKIP_UNLESS_IT_SURVIVES();
   for (int i = 0; i < 200; ++i) completed("k" + std::to_string(i));
   crash_and_reopen();
-  for (int i = 0; i < 200; ++i) EXPECT_EQ(run<result::Replay>(claim("k" + std::to_string(i))).answer, answer());
+  for (int i = 0; i < 200; ++i)
+    EXPECT_EQ(run<result::Replay>(claim("k" + std::to_string(i))).answer, answer());
   completed("another");
   crash_and_reopen();
   run<result::Replay>(claim("another"));

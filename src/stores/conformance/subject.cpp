@@ -15,11 +15,17 @@ void TestClocks::advance(milliseconds by) {
   mono_ += by;
 }
 
-void TestClocks::step_wall(milliseconds by) { wall_ += by; }
+void TestClocks::step_wall(milliseconds by) {
+  wall_ += by;
+}
 
-std::ostream& operator<<(std::ostream& out, const Subject& subject) { return out << subject.name; }
+std::ostream& operator<<(std::ostream& out, const Subject& subject) {
+  return out << subject.name;
+}
 
-std::string subject_name(const testing::TestParamInfo<Subject>& info) { return info.param.name; }
+std::string subject_name(const testing::TestParamInfo<Subject>& info) {
+  return info.param.name;
+}
 
 void StoreConformance::SetUp() {
   place_ = GetParam().make_place();
@@ -34,7 +40,8 @@ void StoreConformance::crash_and_reopen() {
 Store::Outcome StoreConformance::outcome(const Command& command) {
   std::vector<Store::Outcome> outcomes = store().execute({&command, 1});
   EXPECT_EQ(outcomes.size(), 1U);
-  return outcomes.empty() ? Store::Failed{StoreFailure::unavailable, "no outcome"} : std::move(outcomes.front());
+  return outcomes.empty() ? Store::Failed{StoreFailure::unavailable, "no outcome"}
+                          : std::move(outcomes.front());
 }
 
 std::string StoreConformance::describe(const Store::Outcome& outcome) {
@@ -102,7 +109,8 @@ Fingerprint StoreConformance::fingerprint(char of) {
 }
 
 Answer StoreConformance::answer(std::string body) {
-  return {201, {{"Content-Type", "application/json"}, {"Location", "/charges/1"}}, std::move(body), Kept::whole};
+  return {
+      201, {{"Content-Type", "application/json"}, {"Location", "/charges/1"}}, std::move(body), Kept::whole};
 }
 
 command::Claim StoreConformance::claimed(const std::string& key) {

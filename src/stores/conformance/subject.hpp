@@ -1,6 +1,6 @@
 #pragma once
-// The conformance suite: what every engine behind include/stet/store.hpp must do. An engine's own test says how it is
-// opened and instantiates StoreConformance:
+// The conformance suite: what every engine behind include/stet/store.hpp must do. An engine's own test says
+// how it is opened and instantiates StoreConformance:
 //
 //   INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance, testing::Values(Subject{…}), subject_name);
 //
@@ -84,7 +84,8 @@ class StoreConformance : public testing::TestWithParam<Subject> {
   command::Claim claimed(const std::string& key);
   command::Claim completed(const std::string& key);
   command::Claim unknown(const std::string& key);
-  // "absent", "running", "lapsed", "given back", "unknown", "completed", "expired" or "taken over"; the first claim.
+  // "absent", "running", "lapsed", "given back", "unknown", "completed", "expired" or "taken over"; the first
+  // claim.
   command::Claim bring_to(std::string_view wanted, const std::string& key);
 
   TestClocks clocks_;

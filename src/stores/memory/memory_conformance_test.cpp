@@ -17,11 +17,11 @@ class SealedMemory final : public Place {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance,
-                         testing::Values(Subject{"plain", Restart::forgets, [] { return std::make_unique<Memory>(); }},
-                                         Subject{"sealed", Restart::forgets,
-                                                 [] { return std::make_unique<SealedMemory>(); }}),
-                         subject_name);
+INSTANTIATE_TEST_SUITE_P(
+    Memory, StoreConformance,
+    testing::Values(Subject{"plain", Restart::forgets, [] { return std::make_unique<Memory>(); }},
+                    Subject{"sealed", Restart::forgets, [] { return std::make_unique<SealedMemory>(); }}),
+    subject_name);
 
 }  // namespace
 }  // namespace stet::stores::conformance

@@ -93,14 +93,16 @@ class MemoryStore final : public Store {
 
   void no_longer_due(Row row) {
     const auto held = rows_.find(row);
-    if (held != rows_.end() && held->second.record.expires_at) due_.erase({*held->second.record.expires_at, row});
+    if (held != rows_.end() && held->second.record.expires_at)
+      due_.erase({*held->second.record.expires_at, row});
   }
 
   Result sweep(const command::Sweep& command, const Now& now) {
     result::Swept swept;
     swept.clock = guard_.pass(now, command.clock);
     if (swept.clock == result::SweepClock::jumped) return swept;
-    while (swept.expired + swept.removed < command.limit && !due_.empty() && due_.begin()->first <= now.wall) {
+    while (swept.expired + swept.removed < command.limit && !due_.empty() &&
+           due_.begin()->first <= now.wall) {
       const Row row = due_.begin()->second;
       Held held = rows_.at(row);
       ++(held.record.state == State::completed ? swept.expired : swept.removed);

@@ -30,8 +30,12 @@ Context new_context() {
   return context;
 }
 
-const std::uint8_t* bytes(std::string_view text) { return reinterpret_cast<const std::uint8_t*>(text.data()); }
-std::uint8_t* bytes(std::string& text) { return reinterpret_cast<std::uint8_t*>(text.data()); }
+const std::uint8_t* bytes(std::string_view text) {
+  return reinterpret_cast<const std::uint8_t*>(text.data());
+}
+std::uint8_t* bytes(std::string& text) {
+  return reinterpret_cast<std::uint8_t*>(text.data());
+}
 
 int length(std::string_view text) {
   if (text.size() > std::numeric_limits<int>::max()) {
@@ -47,8 +51,8 @@ void require(int ok) {
 std::array<std::uint8_t, 32> keyed_hash(const EncryptionKey& key, std::string_view message) {
   std::array<std::uint8_t, 32> hash{};
   unsigned int size = 0;
-  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes(message), message.size(), hash.data(),
-           &size) == nullptr) {
+  if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes(message), message.size(),
+           hash.data(), &size) == nullptr) {
     throw StoreError(StoreFailure::not_written, "the answer could not be sealed");
   }
   return hash;
@@ -58,7 +62,8 @@ std::array<std::uint8_t, 32> keyed_hash(const EncryptionKey& key, std::string_vi
 
 // One secret from the configuration, three uses, three keys.
 Cipher::Cipher(const EncryptionKey& key)
-    : encryption_(keyed_hash(key, "stet answers v1: encryption")), nonces_(keyed_hash(key, "stet answers v1: nonces")) {
+    : encryption_(keyed_hash(key, "stet answers v1: encryption")),
+      nonces_(keyed_hash(key, "stet answers v1: nonces")) {
   key_id_ = to_hex(keyed_hash(key, "stet answers v1: key id").data(), kKeyIdBytes);
 }
 

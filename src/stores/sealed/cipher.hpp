@@ -1,6 +1,6 @@
 #pragma once
-// AES-256-GCM for one key, with the nonce taken from what is sealed: the same answer of the same record gives the same
-// bytes, so that a repeated `complete` is still seen to be the same.
+// AES-256-GCM for one key, with the nonce taken from what is sealed: the same answer of the same record gives
+// the same bytes, so that a repeated `complete` is still seen to be the same.
 
 #include <array>
 #include <cstdint>
@@ -19,7 +19,9 @@ class Cipher {
   Cipher(const Cipher&) = delete;
   Cipher& operator=(const Cipher&) = delete;
 
-  const std::string& key_id() const { return key_id_; }  // 16 hex digits; tells keys apart and nothing about them
+  const std::string& key_id() const {
+    return key_id_;
+  }  // 16 hex digits; tells keys apart and nothing about them
 
   // nonce (12 bytes), ciphertext, tag (16 bytes). `identity` is bound to it and not contained.
   std::string seal(std::string_view plain, std::string_view identity) const;

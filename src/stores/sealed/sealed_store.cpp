@@ -14,7 +14,8 @@ constexpr std::string_view kMark = ":sealed";
 
 class SealedStore final : public Store {
  public:
-  SealedStore(std::unique_ptr<Store> inner, const std::vector<EncryptionKey>& keys) : inner_(std::move(inner)) {
+  SealedStore(std::unique_ptr<Store> inner, const std::vector<EncryptionKey>& keys)
+      : inner_(std::move(inner)) {
     for (const EncryptionKey& key : keys) ciphers_.push_back(std::make_unique<Cipher>(key));
   }
 
@@ -87,7 +88,8 @@ class SealedStore final : public Store {
     const std::string& key_id = answer.headers.front().value;
     const auto cipher = std::ranges::find_if(ciphers_, [&](const auto& c) { return c->key_id() == key_id; });
     if (cipher == ciphers_.end()) {
-      throw StoreError(StoreFailure::corrupt, "the answer is sealed with the key " + key_id + ", which is not configured");
+      throw StoreError(StoreFailure::corrupt,
+                       "the answer is sealed with the key " + key_id + ", which is not configured");
     }
     std::optional<std::string> plain = (*cipher)->open(answer.body, identity(scope, key, answer.status));
     if (!plain) throw StoreError(StoreFailure::corrupt, "the sealed answer does not open");

@@ -40,7 +40,9 @@ struct SealedStoreTest : testing::Test {
     return c;
   }
   static Answer answer() { return {201, {{"Location", "/secret/1"}}, "the secret body", Kept::whole}; }
-  static Store::Outcome run(Store& store, const Command& command) { return store.execute({&command, 1}).front(); }
+  static Store::Outcome run(Store& store, const Command& command) {
+    return store.execute({&command, 1}).front();
+  }
   void complete(Store& store, const std::string& key) {
     const auto c = claim(key);
     run(store, c);

@@ -12,7 +12,8 @@ constexpr std::size_t kOverhead = 400;
 std::size_t bytes_of(const Record& r) {
   std::size_t bytes = kOverhead + r.token.scope.size() + r.token.key.size() + r.fingerprint.recipe.size() +
                       r.answer->body.size();
-  for (const Header& header : r.answer->headers) bytes += sizeof(Header) + header.name.size() + header.value.size();
+  for (const Header& header : r.answer->headers)
+    bytes += sizeof(Header) + header.name.size() + header.value.size();
   return bytes;
 }
 

@@ -32,12 +32,13 @@ void require(Database& database, const std::string& pragma, std::string_view wan
 Connection::Connection(const std::string& path, const Options& options, Room& room)
     : path_(path), options_(options), room_(room), database_(made_private(path), options.vfs) {
   sqlite3_busy_timeout(database_.handle(), kBusyMs);
-  // Exclusive before the first look at the log: the log's index then lives in our memory, no second connection can
-  // exist, and with it not the corruption of SQLite 3.7.0 to 3.51.2 that needs one.
+  // Exclusive before the first look at the log: the log's index then lives in our memory, no second
+  // connection can exist, and with it not the corruption of SQLite 3.7.0 to 3.51.2 that needs one.
   require(database_, "locking_mode = EXCLUSIVE", "exclusive");
   database_.run("PRAGMA page_size = " + std::to_string(kPageBytes));
   require(database_, "journal_mode = WAL", "wal");
-  database_.run(options.sync == Options::Sync::full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  database_.run(options.sync == Options::Sync::full ? "PRAGMA synchronous = FULL"
+                                                    : "PRAGMA synchronous = NORMAL");
   database_.run("PRAGMA cache_size = -65536");
   database_.run("PRAGMA temp_store = MEMORY");
   database_.run("PRAGMA wal_autocheckpoint = 0");
@@ -78,8 +79,8 @@ void Connection::commit() {
   try {
     database_.run("COMMIT");
   } catch (const SqlError& error) {
-    // What the disk holds now is anybody's guess: only reading it again after a restart can tell (fsync is not to be
-    // asked twice, failures.md B6).
+    // What the disk holds now is anybody's guess: only reading it again after a restart can tell (fsync is
+    // not to be asked twice, failures.md B6).
     if (error.code() == SQLITE_IOERR) end(std::string("a commit failed: ") + error.what());
     throw;
   }
@@ -104,21 +105,25 @@ void Connection::checkpoint() {
   };
   int code = once();
   if ((code & 0xff) == SQLITE_FULL && room_.give_up_ballast()) {
-    notice("the disk is full: the ballast was given up, so that the write-ahead log can be put into the file");
+    notice(
+        "the disk is full: the ballast was given up, so that the write-ahead log can be put into the file");
     code = once();
   }
-  if ((code & 0xff) == SQLITE_IOERR) end(std::string("a checkpoint failed: ") + sqlite3_errmsg(database_.handle()));
+  if ((code & 0xff) == SQLITE_IOERR)
+    end(std::string("a checkpoint failed: ") + sqlite3_errmsg(database_.handle()));
   if (code != SQLITE_OK) notice(std::string("the write-ahead log stays as it is: ") + sqlite3_errstr(code));
   // Whatever the reason was, it is not asked again before the log has grown again.
   log_pages_ = 0;
 }
 
 void Connection::refuse_if_broken() const {
-  if (broken_) throw StoreError(StoreFailure::unavailable, path_ + ": the store has stopped after an I/O error");
+  if (broken_)
+    throw StoreError(StoreFailure::unavailable, path_ + ": the store has stopped after an I/O error");
 }
 
 StoreError Connection::store_error(const SqlError& error) {
-  if (error.code() == SQLITE_IOERR && !is_read_error(error)) end(std::string("a write failed: ") + error.what());
+  if (error.code() == SQLITE_IOERR && !is_read_error(error))
+    end(std::string("a write failed: ") + error.what());
   const std::string what = path_ + ": " + error.what();
   switch (error.code()) {
     case SQLITE_FULL:

@@ -1,7 +1,7 @@
 #pragma once
-// The connection as a store uses it: transactions that begin with the first write, a write-ahead log that is put into
-// the file by ourselves (SQLite's own automatic checkpoint swallows its errors), and the end of the process when the
-// disk may have lost what it confirmed.
+// The connection as a store uses it: transactions that begin with the first write, a write-ahead log that is
+// put into the file by ourselves (SQLite's own automatic checkpoint swallows its errors), and the end of the
+// process when the disk may have lost what it confirmed.
 
 #include <string>
 #include <string_view>
@@ -14,7 +14,8 @@ namespace stet::stores::sqlite {
 
 class Connection {
  public:
-  // Opens and prepares the file, proves that it can be written, and moves its schema forward. Throws SqlError, StoreError.
+  // Opens and prepares the file, proves that it can be written, and moves its schema forward. Throws
+  // SqlError, StoreError.
   Connection(const std::string& path, const Options& options, Room& room);
 
   Database& database() { return database_; }

@@ -64,9 +64,15 @@ TEST_F(CorruptionTest, neither_replays_nor_grants_a_claim_whose_row_was_changed)
 }
 
 TEST_F(CorruptionTest, does_not_replay_an_answer_that_was_changed) {
-  const std::vector<std::string> damages{"status = 200",          "status = -1", "kept = 1",
-                                         "kept = 7",              "headers = x''", "headers = x'ff'",
-                                         "body = x'6f74686572'",  "body = x''",  "checksum = zeroblob(16)"};
+  const std::vector<std::string> damages{"status = 200",
+                                         "status = -1",
+                                         "kept = 1",
+                                         "kept = 7",
+                                         "headers = x''",
+                                         "headers = x'ff'",
+                                         "body = x'6f74686572'",
+                                         "body = x''",
+                                         "checksum = zeroblob(16)"};
   for (std::size_t i = 0; i < damages.size(); ++i) {
     const std::string key = "k" + std::to_string(i);
     complete(key);
@@ -78,8 +84,9 @@ TEST_F(CorruptionTest, does_not_replay_an_answer_that_was_changed) {
 TEST_F(CorruptionTest, does_not_take_one_rows_content_for_anothers) {
   complete("a");
   complete("b");
-  damage("UPDATE answers SET (status, kept, checksum, headers, body) = "
-         "(SELECT status, kept, checksum, headers, body FROM answers WHERE row = 1) WHERE row = 2");
+  damage(
+      "UPDATE answers SET (status, kept, checksum, headers, body) = "
+      "(SELECT status, kept, checksum, headers, body FROM answers WHERE row = 1) WHERE row = 2");
   EXPECT_EQ(failure(claim_again("b")), StoreFailure::corrupt);
   EXPECT_NE(as<result::Replay>(claim_again("a")), nullptr);
   damage("DELETE FROM answers WHERE row = 1");
@@ -130,7 +137,8 @@ TEST_F(CorruptionTest, leaves_a_damaged_record_out_of_the_sweep_and_excluded) {
   complete("good");
   damage("UPDATE claims SET attempt = 9 WHERE row = 1");
   Options options = quick_options();
-  WallTime now = std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()) + std::chrono::hours(48);
+  WallTime now =
+      std::chrono::time_point_cast<milliseconds>(std::chrono::system_clock::now()) + std::chrono::hours(48);
   options.clocks.wall = [&] { return now; };
   std::vector<std::string> notices;
   options.notice = [&](std::string_view text) { notices.emplace_back(text); };

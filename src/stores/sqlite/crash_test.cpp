@@ -93,7 +93,8 @@ TEST(Crash, loses_nothing_that_was_acknowledged) {
   EXPECT_GT(completed.size(), 50U);
   Database database(file.path(), "");
   EXPECT_EQ(database.text("PRAGMA integrity_check"), "ok");
-  EXPECT_EQ(database.integer("SELECT count(*) FROM claims c LEFT JOIN keys k USING (row) WHERE k.row IS NULL"), 0);
+  EXPECT_EQ(
+      database.integer("SELECT count(*) FROM claims c LEFT JOIN keys k USING (row) WHERE k.row IS NULL"), 0);
   EXPECT_EQ(database.integer("SELECT count(*) FROM claims c LEFT JOIN answers a USING (row) "
                              "WHERE c.state = 1 AND a.row IS NULL"),
             0);

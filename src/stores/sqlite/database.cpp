@@ -11,7 +11,9 @@ Database::Database(const std::string& path, const std::string& vfs) {
   throw SqlError(code, "cannot open " + path + ": " + why);
 }
 
-Database::~Database() { sqlite3_close_v2(handle_); }
+Database::~Database() {
+  sqlite3_close_v2(handle_);
+}
 
 void Database::fail(int code, std::string_view doing) const {
   throw SqlError(code, std::string(sqlite3_errmsg(handle_)) + " (" + std::string(doing) + ")");

@@ -10,7 +10,8 @@
 
 namespace stet::stores::sqlite {
 
-// Whatever SQLite answers that is not OK, ROW or DONE. Stays inside this folder: the store turns it into a StoreError.
+// Whatever SQLite answers that is not OK, ROW or DONE. Stays inside this folder: the store turns it into a
+// StoreError.
 class SqlError : public std::runtime_error {
  public:
   SqlError(int extended_code, const std::string& what) : std::runtime_error(what), code_(extended_code) {}
@@ -54,8 +55,8 @@ class Statement {
   Statement& bind(int parameter, std::string_view bytes);
   Statement& bind_null(int parameter);
 
-  bool step();       // true: a row
-  void run();        // for statements without rows: step and reset
+  bool step();  // true: a row
+  void run();   // for statements without rows: step and reset
   void reset() { sqlite3_reset(statement_); }
 
   // Columns from 0. Bytes live until the next step or reset.
@@ -68,8 +69,8 @@ class Statement {
   sqlite3_stmt* statement_ = nullptr;
 };
 
-// Resets a statement that gives rows when its reader leaves, however it leaves: an unfinished read would keep the
-// write-ahead log from being checkpointed.
+// Resets a statement that gives rows when its reader leaves, however it leaves: an unfinished read would keep
+// the write-ahead log from being checkpointed.
 class Rewind {
  public:
   explicit Rewind(Statement& statement) : statement_(statement) {}

@@ -73,8 +73,10 @@ TEST_F(DiskTest, refuses_new_work_below_the_floor_and_completes_what_runs) {
   run(*store, command::GiveBack{{"scope", "lapsed", lapsed.nonce, 1}});
   space.free = (4 << 20) - 1;
   EXPECT_EQ(failure(run(*store, claim_of("new"))), StoreFailure::full);
-  EXPECT_EQ(failure(run(*store, command::TakeOver{{"scope", "lapsed", lapsed.nonce, 1}, Nonce::random(), lapsed.lease})),
-            StoreFailure::full);
+  EXPECT_EQ(
+      failure(run(*store,
+                  command::TakeOver{{"scope", "lapsed", lapsed.nonce, 1}, Nonce::random(), lapsed.lease})),
+      StoreFailure::full);
   EXPECT_NE(as<result::Claimed>(run(*store, running)), nullptr) << "it exists already";
   EXPECT_NE(as<result::Ok>(run(*store, completion_of(running))), nullptr);
   EXPECT_NE(as<result::Replay>(run(*store, claim_of("running"))), nullptr);
@@ -120,6 +122,24 @@ TEST_F(DiskTest, gives_up_the_ballast_for_completions_and_makes_it_again) {
   now += std::chrono::seconds(2);
   EXPECT_NE(as<result::Claimed>(run(*store, claim_of("new"))), nullptr);
   EXPECT_TRUE(has_ballast());
+}
+
+TEST_F(DiskTest, does_not_spend_the_ballast_on_claims_and_sweeps) {
+  Options options = quick_options();
+  options.ballast = 1 << 20;
+  const auto store = open(options);
+  const auto swept_soon = claim_of("done");
+  run(*store, swept_soon);
+  auto completion = completion_of(swept_soon);
+  completion.retention = std::chrono::milliseconds(0);
+  run(*store, completion);
+  faults.on_write = [](long) { return SQLITE_FULL; };
+  EXPECT_EQ(failure(run(*store, claim_of("new"))), StoreFailure::full);
+  EXPECT_EQ(failure(run(*store, command::Sweep{})), StoreFailure::full);
+  EXPECT_TRUE(has_ballast());
+  faults.on_write = nullptr;
+  EXPECT_NE(as<result::Swept>(run(*store, command::Sweep{})), nullptr);
+  EXPECT_NE(as<result::Expired>(run(*store, claim_of("done"))), nullptr);
 }
 
 TEST_F(DiskTest, keeps_going_when_even_the_ballast_was_not_enough) {
@@ -193,7 +213,8 @@ struct EveryStep : DiskTest, testing::WithParamInterface<int> {
         if (failure(outcomes[i])) refused[claims[i].key] = true;
       }
       for (const auto& c : claims) {
-        if (granted.contains(c.key) && as<result::Ok>(run(store, completion_of(c))) != nullptr) completed[c.key] = true;
+        if (granted.contains(c.key) && as<result::Ok>(run(store, completion_of(c))) != nullptr)
+          completed[c.key] = true;
       }
     }
   }
@@ -242,7 +263,8 @@ TEST_P(EveryStep, fails_in_turn_and_nothing_acknowledged_is_lost) {
   EXPECT_GT(n, 10);
 }
 
-INSTANTIATE_TEST_SUITE_P(Disk, EveryStep, testing::Values(SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC),
+INSTANTIATE_TEST_SUITE_P(Disk, EveryStep,
+                         testing::Values(SQLITE_FULL, SQLITE_IOERR_WRITE, SQLITE_IOERR_FSYNC),
                          [](const auto& info) {
                            return info.param == SQLITE_FULL          ? "full"
                                   : info.param == SQLITE_IOERR_WRITE ? "write_error"

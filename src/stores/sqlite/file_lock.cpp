@@ -18,7 +18,9 @@ namespace {
 
 constexpr mode_t kOwnerOnly = S_IRUSR | S_IWUSR;
 
-std::string reason() { return std::strerror(errno); }
+std::string reason() {
+  return std::strerror(errno);
+}
 
 std::string directory_of(const std::string& path) {
   const std::string parent = std::filesystem::path(path).parent_path().string();
@@ -43,16 +45,16 @@ FileLock::FileLock(const std::string& store_path) {
     throw StoreError(StoreFailure::incompatible, "the store cannot be written: " + path + ": " + reason());
   }
   if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0) {
-    const std::string why = errno == EWOULDBLOCK
-                                ? store_path + " is in use by " + holder(descriptor_) +
-                                      "; a file belongs to one gateway at a time"
-                                : "cannot lock " + path + ": " + reason();
+    const std::string why = errno == EWOULDBLOCK ? store_path + " is in use by " + holder(descriptor_) +
+                                                       "; a file belongs to one gateway at a time"
+                                                 : "cannot lock " + path + ": " + reason();
     ::close(descriptor_);
     throw StoreError(StoreFailure::incompatible, why);
   }
   const std::string pid = std::to_string(::getpid()) + "\n";
   // Only for the message above: that it cannot be written yet (a full disk, say) is no reason to refuse.
-  if (::ftruncate(descriptor_, 0) == 0) [[maybe_unused]] const ssize_t written = ::pwrite(descriptor_, pid.data(), pid.size(), 0);
+  if (::ftruncate(descriptor_, 0) == 0) [[maybe_unused]]
+    const ssize_t written = ::pwrite(descriptor_, pid.data(), pid.size(), 0);
 }
 
 FileLock::~FileLock() {
@@ -60,9 +62,10 @@ FileLock::~FileLock() {
 }
 
 void refuse_network_file_system(const std::string& store_path) {
-  struct statfs system {};
+  struct statfs system{};
   if (::statfs(directory_of(store_path).c_str(), &system) != 0) {
-    throw StoreError(StoreFailure::incompatible, "the store cannot be written: " + directory_of(store_path) + ": " + reason());
+    throw StoreError(StoreFailure::incompatible,
+                     "the store cannot be written: " + directory_of(store_path) + ": " + reason());
   }
   struct Known {
     unsigned long magic;
@@ -88,7 +91,8 @@ void refuse_network_file_system(const std::string& store_path) {
 void create_private(const std::string& store_path) {
   const int file = ::open(store_path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, kOwnerOnly);
   if (file < 0) {
-    throw StoreError(StoreFailure::incompatible, "the store cannot be written: " + store_path + ": " + reason());
+    throw StoreError(StoreFailure::incompatible,
+                     "the store cannot be written: " + store_path + ": " + reason());
   }
   ::close(file);
   const int directory = ::open(directory_of(store_path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);

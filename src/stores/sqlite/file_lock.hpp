@@ -17,10 +17,12 @@ class FileLock {
   int descriptor_ = -1;
 };
 
-// Throws StoreError{incompatible} when the directory lies on a file system whose locks and fsync reach across a network.
+// Throws StoreError{incompatible} when the directory lies on a file system whose locks and fsync reach across
+// a network.
 void refuse_network_file_system(const std::string& store_path);
 
-// Makes the file when there is none, readable by its owner only: stored answers are as secret as the upstream's.
+// Makes the file when there is none, readable by its owner only: stored answers are as secret as the
+// upstream's.
 void create_private(const std::string& store_path);
 
 }  // namespace stet::stores::sqlite

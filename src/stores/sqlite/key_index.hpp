@@ -37,7 +37,8 @@ class KeyIndex {
     Tag tag = 0;
     Row row = 0;  // 0: empty
   };
-  // Many small tables instead of one, so that growing moves a thousandth of the keys at a time and never stalls a batch.
+  // Many small tables instead of one, so that growing moves a thousandth of the keys at a time and never
+  // stalls a batch.
   struct Shard {
     std::vector<Slot> slots;  // a power of two
     std::size_t used = 0;

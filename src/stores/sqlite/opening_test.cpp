@@ -29,7 +29,7 @@ struct OpeningTest : testing::Test {
 
 TEST_F(OpeningTest, makes_a_file_that_only_its_owner_can_read) {
   sqlite::open(file.path(), quick_options());
-  struct stat status {};
+  struct stat status{};
   ASSERT_EQ(::stat(file.path().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0600U);
 }

@@ -23,7 +23,7 @@ ProbeSpace probe_directory_of(const std::string& store_path) {
   std::string directory = std::filesystem::path(store_path).parent_path().string();
   if (directory.empty()) directory = ".";
   return [directory]() -> std::optional<DiskSpace> {
-    struct statvfs space {};
+    struct statvfs space{};
     if (::statvfs(directory.c_str(), &space) != 0) return std::nullopt;
     return DiskSpace{space.f_blocks * space.f_frsize, space.f_bavail * space.f_frsize};
   };

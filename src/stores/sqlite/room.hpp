@@ -1,6 +1,6 @@
 #pragma once
-// Room on the disk. A full disk can neither complete nor delete nor checkpoint, so claims stop while there is still room
-// for the completions of what is running, and a ballast file is given up when even that is gone.
+// Room on the disk. A full disk can neither complete nor delete nor checkpoint, so claims stop while there is
+// still room for the completions of what is running, and a ballast file is given up when even that is gone.
 
 #include <cstdint>
 #include <functional>

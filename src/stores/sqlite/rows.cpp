@@ -12,7 +12,9 @@ namespace {
 
 using Checksum = std::array<char, 16>;
 
-std::string_view view(const Checksum& checksum) { return {checksum.data(), checksum.size()}; }
+std::string_view view(const Checksum& checksum) {
+  return {checksum.data(), checksum.size()};
+}
 
 template <std::size_t N>
 std::string_view view(const std::array<std::uint8_t, N>& bytes) {
@@ -32,11 +34,15 @@ Checksum cut(const Digest& digest) {
 
 constexpr std::int64_t kNever = INT64_MAX;
 
-std::int64_t ms(WallTime time) { return time.time_since_epoch().count(); }
-std::int64_t ms(const std::optional<WallTime>& time) { return time ? ms(*time) : kNever; }
+std::int64_t ms(WallTime time) {
+  return time.time_since_epoch().count();
+}
+std::int64_t ms(const std::optional<WallTime>& time) {
+  return time ? ms(*time) : kNever;
+}
 
-// Over everything that decides who owns the row, what it excludes and for how long, and over where it stands, so that
-// neither flipped bytes nor a row copied over another pass.
+// Over everything that decides who owns the row, what it excludes and for how long, and over where it stands,
+// so that neither flipped bytes nor a row copied over another pass.
 Checksum checksum_of(Row row, const Record& r) {
   const std::array<std::int64_t, 9> numbers{row,
                                             static_cast<std::int64_t>(r.state),
@@ -48,8 +54,8 @@ Checksum checksum_of(Row row, const Record& r) {
                                             ms(r.created_at),
                                             ms(r.expires_at)};
   return cut(sha256_parts({view(numbers), r.token.scope, r.token.key, view(r.token.nonce.bytes),
-                           view(r.fingerprint.digest), r.fingerprint.recipe, r.method, r.path, r.terms.scope_rule,
-                           r.recovery_point}));
+                           view(r.fingerprint.digest), r.fingerprint.recipe, r.method, r.path,
+                           r.terms.scope_rule, r.recovery_point}));
 }
 
 // The answer is bound to its operation and to the request that it answers.
@@ -76,7 +82,9 @@ bool copy(std::string_view from, std::array<std::uint8_t, N>& to) {
   return true;
 }
 
-bool within(std::int64_t value, std::int64_t most) { return value >= 0 && value <= most; }
+bool within(std::int64_t value, std::int64_t most) {
+  return value >= 0 && value <= most;
+}
 
 }  // namespace
 
@@ -87,13 +95,15 @@ Tag tag_of(const OperationId& id) {
 }
 
 Rows::Rows(Database& db)
-    : insert_claim_(db,
-                    "INSERT INTO claims VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
-                    "?16, ?17, ?18, ?19)"),
+    : insert_claim_(
+          db,
+          "INSERT INTO claims VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
+          "?16, ?17, ?18, ?19)"),
       insert_key_(db, "INSERT INTO keys VALUES (?1, ?2, ?3)"),
-      update_(db,
-              "UPDATE claims SET state = ?2, nonce = ?3, attempt = ?4, maybe_executed = ?5, fingerprint = ?6, "
-              "recipe = ?7, recovery_point = ?8, expires_ms = ?9, checksum = ?10 WHERE row = ?1"),
+      update_(
+          db,
+          "UPDATE claims SET state = ?2, nonce = ?3, attempt = ?4, maybe_executed = ?5, fingerprint = ?6, "
+          "recipe = ?7, recovery_point = ?8, expires_ms = ?9, checksum = ?10 WHERE row = ?1"),
       delete_claim_(db, "DELETE FROM claims WHERE row = ?1"),
       delete_key_(db, "DELETE FROM keys WHERE row = ?1"),
       insert_answer_(db, "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
@@ -104,9 +114,10 @@ Rows::Rows(Database& db)
       insert_due_(db, "INSERT OR IGNORE INTO due VALUES (?1, ?2)"),
       delete_due_(db, "DELETE FROM due WHERE at_ms = ?1 AND row = ?2"),
       scan_(db, "SELECT row FROM claims WHERE row > ?1 ORDER BY row LIMIT ?2"),
-      scan_open_(db,
-                 "SELECT row FROM claims INDEXED BY claims_open WHERE state IN (0, 2) AND state = ?3 AND row > ?1 "
-                 "ORDER BY row LIMIT ?2"),
+      scan_open_(
+          db,
+          "SELECT row FROM claims INDEXED BY claims_open WHERE state IN (0, 2) AND state = ?3 AND row > ?1 "
+          "ORDER BY row LIMIT ?2"),
       keys_(db, "SELECT row, tag, guard FROM keys ORDER BY row") {}
 
 void Rows::insert(Row row, Tag tag, const Record& r) {
@@ -171,7 +182,9 @@ void Rows::put_answer(Row row, const Record& r) {
       .run();
 }
 
-void Rows::drop_answer(Row row) { delete_answer_.bind(1, row).run(); }
+void Rows::drop_answer(Row row) {
+  delete_answer_.bind(1, row).run();
+}
 
 std::optional<Record> Rows::load(Row row) {
   const Rewind rewind(select_);
@@ -192,9 +205,10 @@ std::optional<Record> Rows::load(Row row) {
   r.recovery_point = select_.bytes(15);
   r.created_at = WallTime(milliseconds(select_.integer(16)));
   if (!select_.is_null(17)) r.expires_at = WallTime(milliseconds(select_.integer(17)));
-  const bool whole = within(state, static_cast<std::int64_t>(State::expired)) && within(attempt, UINT32_MAX) &&
-                     within(on_unknown, static_cast<std::int64_t>(OnUnknown::ask)) &&
-                     copy(select_.bytes(4), r.token.nonce.bytes) && copy(select_.bytes(7), r.fingerprint.digest);
+  const bool whole =
+      within(state, static_cast<std::int64_t>(State::expired)) && within(attempt, UINT32_MAX) &&
+      within(on_unknown, static_cast<std::int64_t>(OnUnknown::ask)) &&
+      copy(select_.bytes(4), r.token.nonce.bytes) && copy(select_.bytes(7), r.fingerprint.digest);
   if (!whole) corrupt(row, "a field of the claim is out of its range");
   r.state = static_cast<State>(state);
   r.token.attempt = static_cast<std::uint32_t>(attempt);
@@ -229,12 +243,17 @@ std::vector<Rows::Due> Rows::due(WallTime until, std::size_t limit) {
   const Rewind rewind(select_due_);
   select_due_.bind(1, ms(until)).bind(2, static_cast<std::int64_t>(std::min<std::size_t>(limit, INT32_MAX)));
   std::vector<Due> due;
-  while (select_due_.step()) due.push_back({WallTime(milliseconds(select_due_.integer(0))), select_due_.integer(1)});
+  while (select_due_.step())
+    due.push_back({WallTime(milliseconds(select_due_.integer(0))), select_due_.integer(1)});
   return due;
 }
 
-void Rows::add_due(const Due& due) { insert_due_.bind(1, ms(due.at)).bind(2, due.row).run(); }
-void Rows::drop_due(const Due& due) { delete_due_.bind(1, ms(due.at)).bind(2, due.row).run(); }
+void Rows::add_due(const Due& due) {
+  insert_due_.bind(1, ms(due.at)).bind(2, due.row).run();
+}
+void Rows::drop_due(const Due& due) {
+  delete_due_.bind(1, ms(due.at)).bind(2, due.row).run();
+}
 
 std::vector<Row> Rows::scan(Row after, std::optional<State> state, std::size_t limit) {
   const bool indexed = state == State::pending || state == State::unknown;

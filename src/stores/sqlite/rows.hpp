@@ -1,13 +1,14 @@
 #pragma once
-// Records as rows, and rows as records that have been checked: every SQL text of the store that touches a record.
+// Records as rows, and rows as records that have been checked: every SQL text of the store that touches a
+// record.
 
 #include <optional>
 #include <string_view>
 #include <vector>
 
+#include "stet/record.hpp"
 #include "stores/sqlite/database.hpp"
 #include "stores/sqlite/key_index.hpp"
-#include "stet/record.hpp"
 
 namespace stet::stores::sqlite {
 
@@ -31,7 +32,8 @@ class Rows {
 
   // Without its answer. Nothing when there is no such row. Throws CorruptRow.
   std::optional<Record> load(Row row);
-  // Of a completed record. Without its body the answer cannot be checked and is only for lists. Throws CorruptRow.
+  // Of a completed record. Without its body the answer cannot be checked and is only for lists. Throws
+  // CorruptRow.
   Answer load_answer(Row row, const Record& record, WithBody body);
 
   struct Due {
@@ -45,8 +47,8 @@ class Rows {
   // Up to `limit` rows after `after`, in order; with a state that has an index, only rows of that state.
   std::vector<Row> scan(Row after, std::optional<State> state, std::size_t limit);
 
-  // Fills the index at start. A tag that was damaged is made again from its record. Throws CorruptRow when that is
-  // damaged too: then nobody could say which key it excludes.
+  // Fills the index at start. A tag that was damaged is made again from its record. Throws CorruptRow when
+  // that is damaged too: then nobody could say which key it excludes.
   Row fill(KeyIndex& index);  // the greatest row
 
  private:

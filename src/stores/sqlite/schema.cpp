@@ -5,11 +5,13 @@
 namespace stet::stores::sqlite {
 namespace {
 
-// Rows are appended in the order of the first claims and change while they are young, or in that same order when they
-// are swept: no page is dirtied for the sake of one random key. Uniqueness is kept in memory (key_index.hpp).
+// Rows are appended in the order of the first claims and change while they are young, or in that same order
+// when they are swept: no page is dirtied for the sake of one random key. Uniqueness is kept in memory
+// (key_index.hpp).
 //
-// state: 0 pending, 1 completed, 2 unknown, 3 expired. on_unknown: 0 fail, 1 retry, 2 ask. kept: 0 whole, 1 head only.
-// Times are milliseconds UTC; a null `expires_ms` never comes. Checksums are the first 16 bytes of a SHA-256 (rows.cpp).
+// state: 0 pending, 1 completed, 2 unknown, 3 expired. on_unknown: 0 fail, 1 retry, 2 ask. kept: 0 whole, 1
+// head only. Times are milliseconds UTC; a null `expires_ms` never comes. Checksums are the first 16 bytes of
+// a SHA-256 (rows.cpp).
 constexpr std::string_view kSchema = R"sql(
 CREATE TABLE claims (
   row            INTEGER PRIMARY KEY,
@@ -67,7 +69,9 @@ CREATE TABLE meta (
 
 }  // namespace
 
-std::string_view schema_sql() { return kSchema; }
+std::string_view schema_sql() {
+  return kSchema;
+}
 
 void migrate(Database& database) {
   const std::int64_t application = database.integer("PRAGMA application_id");
@@ -77,9 +81,9 @@ void migrate(Database& database) {
     throw StoreError(StoreFailure::incompatible, "the file is an SQLite database, but not one of Stet's");
   }
   if (version > kSchemaVersion) {
-    throw StoreError(StoreFailure::incompatible,
-                     "the file was written by a newer Stet (schema " + std::to_string(version) + ", this one knows " +
-                         std::to_string(kSchemaVersion) + ")");
+    throw StoreError(StoreFailure::incompatible, "the file was written by a newer Stet (schema " +
+                                                     std::to_string(version) + ", this one knows " +
+                                                     std::to_string(kSchemaVersion) + ")");
   }
   if (version == kSchemaVersion) return;
   database.run("BEGIN IMMEDIATE");

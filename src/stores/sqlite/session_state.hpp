@@ -1,6 +1,6 @@
 #pragma once
-// What the process knows beside the file: which rows may hold a key, and whose lease still runs. It follows the file's
-// transactions: what a batch did to it is undone when the batch is rolled back.
+// What the process knows beside the file: which rows may hold a key, and whose lease still runs. It follows
+// the file's transactions: what a batch did to it is undone when the batch is rolled back.
 
 #include <optional>
 #include <unordered_map>

@@ -27,11 +27,11 @@ class SealedSqlite final : public Place {
   Sqlite inner_;
 };
 
-INSTANTIATE_TEST_SUITE_P(Sqlite, StoreConformance,
-                         testing::Values(Subject{"plain", Restart::survives, [] { return std::make_unique<Sqlite>(); }},
-                                         Subject{"sealed", Restart::survives,
-                                                 [] { return std::make_unique<SealedSqlite>(); }}),
-                         subject_name);
+INSTANTIATE_TEST_SUITE_P(
+    Sqlite, StoreConformance,
+    testing::Values(Subject{"plain", Restart::survives, [] { return std::make_unique<Sqlite>(); }},
+                    Subject{"sealed", Restart::survives, [] { return std::make_unique<SealedSqlite>(); }}),
+    subject_name);
 
 }  // namespace
 }  // namespace stet::stores::conformance

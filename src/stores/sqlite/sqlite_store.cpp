@@ -1,6 +1,5 @@
 #include "stores/sqlite/sqlite_store.hpp"
 
-
 #include <algorithm>
 #include <utility>
 
@@ -42,7 +41,7 @@ class SqliteStore final : public Store {
     } catch (const SqlError& error) {
       roll_back();
       if (!concerns_one_command(error)) throw connection_.store_error(error);
-      if (error.code() == SQLITE_FULL) make_room();
+      refuse_claims_ = error.code() == SQLITE_FULL;
     }
     return one_by_one(batch);
   }
@@ -77,6 +76,7 @@ class SqliteStore final : public Store {
 
   std::vector<Outcome> unit(std::span<const Command> batch) {
     guard_before_ = guard_;
+    room_for_claims_.reset();
     std::vector<Outcome> outcomes;
     outcomes.reserve(batch.size());
     for (const Command& command : batch) outcomes.push_back(one(command));
@@ -87,7 +87,8 @@ class SqliteStore final : public Store {
     return outcomes;
   }
 
-  // After a batch met a full disk or a damaged page: that is the trouble of some commands and not of the others.
+  // After a batch met a full disk or a damaged page: that is the trouble of some commands and not of the
+  // others.
   std::vector<Outcome> one_by_one(std::span<const Command> batch) {
     std::vector<Outcome> outcomes;
     outcomes.reserve(batch.size());
@@ -101,25 +102,25 @@ class SqliteStore final : public Store {
         return unit({&command, 1}).front();
       } catch (const SqlError& error) {
         roll_back();
-        if (error.code() == SQLITE_FULL && make_room()) continue;
+        if (error.code() == SQLITE_FULL && ends_work(command) && make_room()) continue;
         const StoreError failure = connection_.store_error(error);
         return Failed{failure.kind(), failure.what()};
       }
     }
   }
 
-  // The disk is full: no claims for the rest of this batch, and the ballast goes to the completions.
+  // Gives the ballast up. False: there was none (any more).
   bool make_room() {
-    refuse_claims_ = true;
     if (!room_.give_up_ballast()) return false;
-    connection_.notice("the disk is full: the ballast was given up, so that running operations can be completed");
+    connection_.notice(
+        "the disk is full: the ballast was given up, so that running operations can be completed");
     connection_.checkpoint();
     return true;
   }
 
   static bool concerns_one_command(const SqlError& error) {
-    return error.code() == SQLITE_FULL || error.code() == SQLITE_CORRUPT || error.code() == SQLITE_CONSTRAINT ||
-           is_read_error(error);
+    return error.code() == SQLITE_FULL || error.code() == SQLITE_CORRUPT ||
+           error.code() == SQLITE_CONSTRAINT || is_read_error(error);
   }
 
   void roll_back() {
@@ -152,7 +153,7 @@ class SqliteStore final : public Store {
       held = Held{std::move(found->record), state_.lease(found->row)};
     }
     Transition t = apply(command, held, now);
-    if (t.change == Change::write && grants_work(command) && (refuse_claims_ || !room_.for_claims())) {
+    if (t.change == Change::write && grants_work(command) && !room_for_claims()) {
       return Failed{StoreFailure::full, "too little room is left on the disk for new operations"};
     }
     if (found) {
@@ -164,14 +165,28 @@ class SqliteStore final : public Store {
     return std::move(t.result);
   }
 
+  // What the ballast is for: a claim or a sweep can wait until there is room again.
+  static bool ends_work(const Command& command) {
+    return !grants_work(command) && !std::holds_alternative<command::Sweep>(command);
+  }
+
+  // Asked of the disk once a unit: a batch is small against any floor.
+  bool room_for_claims() {
+    if (!room_for_claims_) room_for_claims_ = !refuse_claims_ && room_.for_claims();
+    return *room_for_claims_;
+  }
+
   static bool grants_work(const Command& command) {
-    return std::holds_alternative<command::Claim>(command) || std::holds_alternative<command::TakeOver>(command);
+    return std::holds_alternative<command::Claim>(command) ||
+           std::holds_alternative<command::TakeOver>(command);
   }
 
   static bool wants_answer(const Command& command, const Record& record) {
     if (record.state != State::completed) return false;
-    if (const auto* claim = std::get_if<command::Claim>(&command)) return claim->fingerprint == record.fingerprint;
-    return std::holds_alternative<command::Complete>(command) || std::holds_alternative<command::Settle>(command);
+    if (const auto* claim = std::get_if<command::Claim>(&command))
+      return claim->fingerprint == record.fingerprint;
+    return std::holds_alternative<command::Complete>(command) ||
+           std::holds_alternative<command::Settle>(command);
   }
 
   void insert(Tag tag, const Held& held) {
@@ -310,7 +325,8 @@ class SqliteStore final : public Store {
   void add_if_matching(Row row, const Filter& filter, Page& page) {
     try {
       std::optional<Record> record = rows_.load(row);
-      if (record && matches(filter, *record)) page.records.push_back(show(row, *std::move(record), WithBody::no));
+      if (record && matches(filter, *record))
+        page.records.push_back(show(row, *std::move(record), WithBody::no));
     } catch (const CorruptRow& error) {
       connection_.notice("a damaged record is not listed: " + std::string(error.what()));
     }
@@ -319,8 +335,9 @@ class SqliteStore final : public Store {
   Page single(const Filter& filter, const std::string& cursor) {
     Page page;
     if (!cursor.empty()) return page;
-    const auto found = locate(tag_of(OperationId::of(*filter.scope, *filter.key)),
-                              [&](const Record& r) { return r.token.scope == *filter.scope && r.token.key == *filter.key; });
+    const auto found = locate(tag_of(OperationId::of(*filter.scope, *filter.key)), [&](const Record& r) {
+      return r.token.scope == *filter.scope && r.token.key == *filter.key;
+    });
     if (found && matches(filter, found->record)) {
       page.records.push_back(show(found->row, found->record, WithBody::no));
     }
@@ -333,7 +350,8 @@ class SqliteStore final : public Store {
     try {
       return read();
     } catch (const SqlError& error) {
-      throw StoreError(error.code() == SQLITE_CORRUPT ? StoreFailure::corrupt : StoreFailure::unavailable, error.what());
+      throw StoreError(error.code() == SQLITE_CORRUPT ? StoreFailure::corrupt : StoreFailure::unavailable,
+                       error.what());
     } catch (const CorruptRow& error) {
       throw StoreError(StoreFailure::corrupt, error.what());
     }
@@ -350,6 +368,7 @@ class SqliteStore final : public Store {
   WallGuard guard_before_;
   Row next_row_ = 1;
   bool refuse_claims_ = false;
+  std::optional<bool> room_for_claims_;
   std::vector<std::variant<Keep, Drop>> after_commit_;
 };
 

@@ -1,5 +1,6 @@
 #pragma once
-// The gateway's embedded store: one file, one connection, one process (docs/adr/0002-append-only-sqlite-store.md).
+// The gateway's embedded store: one file, one connection, one process
+// (docs/adr/0002-append-only-sqlite-store.md).
 
 #include <cstdint>
 #include <functional>

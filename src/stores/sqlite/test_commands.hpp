@@ -29,7 +29,9 @@ inline command::Complete completion_of(const command::Claim& c) {
   return {{c.scope, c.key, c.nonce, 1}, answer_of(c.key), std::nullopt};
 }
 
-inline Store::Outcome run(Store& store, const Command& command) { return store.execute({&command, 1}).front(); }
+inline Store::Outcome run(Store& store, const Command& command) {
+  return store.execute({&command, 1}).front();
+}
 
 template <class R>
 const R* as(const Store::Outcome& outcome) {
