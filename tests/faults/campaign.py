@@ -19,6 +19,7 @@ import json
 import pathlib
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -27,7 +28,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 from faults.oracle_upstream import OracleUpstream  # noqa: E402
-from support.http_client import Client, Closed  # noqa: E402
+from support.http_client import Client, Closed, wire  # noqa: E402
 from support.processes import Gateway  # noqa: E402
 
 SCOPES = ("Bearer alice", "Bearer bob")
@@ -37,7 +38,7 @@ FINAL = ("completed", "replayed")
 
 def config(policy, upstream):
     rule = {"fail": "", "retry": "upstream_idempotent = true\n", "ask": f'reconcile.url = "{upstream.url}/reconcile"\n'}[policy]
-    return (f'sweep_every = "1h"\nstore_options.ballast = "64KiB"\nstore_options.free_space_floor = "1MiB"\n'
+    return (f'sweep_every = "1h"\ndrain = "1s"\nstore_options.ballast = "64KiB"\nstore_options.free_space_floor = "1MiB"\n'
             f'[defaults]\non_unknown = "{policy}"\n{rule}lease = "{LEASE:.0f}s"\nresponse_timeout = "600ms"\n'
             'completion_timeout = "3s"\n[[route]]\nmatch = "POST /waiting"\nin_progress = "wait"\nwait = "2s"\n'
             '[[route]]\nmatch = "POST /accepting"\nin_progress = "accept"\n')
@@ -96,12 +97,25 @@ class Campaign:
 
     # ---- load ----
 
-    def send(self, operation, body=None):
+    def hang_up(self, operation, body, patience):
+        """Sends the request, or all but its last byte, and resets the connection after a moment."""
+        data = wire("POST", operation.path, {"Authorization": operation.scope, "Idempotency-Key": operation.key,
+                                             "Content-Type": "application/json"}, body)
+        with Client(self.gateway.address).connect(5) as connection:
+            connection.send(data if patience > 0.002 else data[:-1])
+            time.sleep(patience)
+            connection.reset()
+        return None
+
+    def send(self, operation, body=None, patience=None):
         began = time.monotonic()
         try:
-            answer = Client(self.gateway.address).send(
-                "POST", operation.path, key=operation.key, body=body or operation.body, timeout=8,
-                headers={"Authorization": operation.scope, "Content-Type": "application/json"})
+            if patience is not None:
+                answer = self.hang_up(operation, body or operation.body, patience)
+            else:
+                answer = Client(self.gateway.address).send(
+                    "POST", operation.path, key=operation.key, body=body or operation.body, timeout=8,
+                    headers={"Authorization": operation.scope, "Content-Type": "application/json"})
         except (OSError, Closed):
             answer = None
         made = Try(began, time.monotonic(), answer, body is None)
@@ -139,7 +153,9 @@ class Campaign:
                     settled = any(t.is_final for t in operation.tries)
                 if settled:
                     self.send(operation, b'{"another": "body"}')
-            elif roll < 0.75:
+            elif roll < 0.62:
+                self.send(dice.choice(recent), patience=dice.uniform(0, 0.03))
+            elif roll < 0.78:
                 with self.lock:
                     operation = dice.choice(self.operations)
                 self.send(operation)
@@ -157,14 +173,34 @@ class Campaign:
             if not self.gateway.process.is_running():
                 self.mistakes.append(f"the gateway ended by itself:\n{self.gateway.output()[-3000:]}")
                 break
-            mid = self.upstream.in_flight
-            self.gateway.kill()
-            self.counts["kills"] += 1
-            self.counts["kills in mid-operation"] += mid > 0
+            roll = dice.random()
+            if roll < 0.12:
+                self.stand_still(dice)
+                continue
+            if roll < 0.22:
+                self.drain()
+            else:
+                mid = self.upstream.in_flight
+                self.gateway.kill()
+                self.counts["kills"] += 1
+                self.counts["kills in mid-operation"] += mid > 0
             if dice.random() < 0.2:
                 time.sleep(dice.uniform(0, 0.3))
             self.gateway.restart()
         self.stopping = True
+
+    def stand_still(self, dice):
+        """A virtual machine that is paused, now and then for longer than the lease."""
+        self.counts["pauses"] += 1
+        self.gateway.process.signal(signal.SIGSTOP)
+        time.sleep(dice.choice([0.05, 0.3, LEASE * 1.3]))
+        self.gateway.process.signal(signal.SIGCONT)
+
+    def drain(self):
+        self.counts["drains"] += 1
+        status = self.gateway.stop()
+        if status != 0:
+            self.mistakes.append(f"a drain ended with {status}:\n{self.gateway.output()[-2000:]}")
 
     # ---- the end ----
 

@@ -5,7 +5,7 @@ import time
 import pytest
 from support.concurrently import background
 from support.disk import FailingDisk, fill, small_disk
-from support.http_client import Closed
+from support.http_client import Closed, Connection, wire
 from support.processes import run_stet
 from support.upstream import Gate, answers, wait_until
 
@@ -208,6 +208,44 @@ def test_acknowledged_answers_survive_what_a_failing_disk_did_around_them(failin
     assert len(acknowledged) > 20
     for name in {r.key for r in upstream.effects}:
         assert len(upstream.effects_of(name)) == 1, name
+
+
+# ---- what is durable before what ----
+
+
+def test_a_claim_is_durable_before_the_upstream_is_called_and_the_answer_before_the_caller_sees_it(failing, upstream, key):
+    client = failing.client(AUTH)
+    client.post(key=key + "warm")
+    answered = []
+    upstream.default = lambda request, wire: (wire.answer(201, {}, b"x"), answered.append(time.monotonic()))
+    failing.shim.fail("slow-sync")  # each takes 0.3 s
+    began = time.monotonic()
+    assert client.post(key=key).status == 201
+    ended = time.monotonic()
+    assert upstream.seen[-1].at - began >= 0.29, "sent upstream before the claim was synced"
+    assert ended - answered[-1] >= 0.29, "answered before the answer was synced"
+
+
+def test_a_large_answer_is_durable_before_its_first_byte(failing, upstream, key):
+    client = failing.client(AUTH)
+    answered = []
+    upstream.default = lambda request, wire: (answered.append(time.monotonic()), wire.answer(201, {}, b"x" * 3_000_000))
+    failing.shim.fail("slow-sync")
+    with Connection(failing.address) as connection:
+        connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}, b"x"))
+        connection.read_head()
+        assert time.monotonic() - answered[-1] >= 0.29
+
+
+def test_replays_and_refusals_wait_for_no_sync(failing, upstream, key):
+    client = failing.client(AUTH)
+    client.post(key=key)
+    failing.shim.fail("slow-sync")
+    began = time.monotonic()
+    for _ in range(5):
+        assert client.post(key=key).outcome == "replayed"
+    assert client.post(key="a b").status == 400
+    assert time.monotonic() - began < 0.29
 
 
 # ---- no room, and room again ----

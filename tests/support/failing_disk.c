@@ -1,6 +1,6 @@
 /* Preloaded into a process under test: while the file named by STET_FAILING_DISK exists, its first word says which
    calls on files below the directory STET_FAILING_UNDER fail. "sync": fsync and fdatasync with EIO; "write": writes with
-   EIO; "full": writes and allocations with ENOSPC; "silent-sync": syncs do nothing. */
+   EIO; "full": writes and allocations with ENOSPC; "slow-sync": syncs take 300 ms longer. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -48,7 +48,7 @@ static int ours(int fd) {
     REAL(int, name, int); \
     int saved = errno, hit = ours(fd); \
     if (hit && says("sync")) FAIL(EIO); \
-    if (hit && says("silent-sync")) return 0; \
+    if (hit && says("slow-sync")) usleep(300 * 1000); \
     errno = saved; \
     return real(fd); \
   }

@@ -100,10 +100,16 @@ class Connection:
         return out
 
     def read_exactly(self, count):
-        while len(self.pending) < count:
-            self._more()
-        out, self.pending = self.pending[:count], self.pending[count:]
-        return out
+        out, self.pending = bytearray(self.pending[:count]), self.pending[count:]
+        while len(out) < count:
+            try:
+                data = self.socket.recv(min(count - len(out), 1 << 20))
+            except ConnectionResetError:
+                raise Closed("reset", bytes(out)) from None
+            if not data:
+                raise Closed("end of stream", bytes(out))
+            out += data
+        return bytes(out)
 
     def read_to_end(self):
         """Everything until the peer ends the stream. A reset raises."""
