@@ -14,7 +14,7 @@ from support.http_client import Client
 from support.upstream import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-BINARY = os.environ.get("STET_BINARY", str(ROOT / "build/dev/apps/stet/stet"))
+BINARY = os.path.abspath(os.environ.get("STET_BINARY", ROOT / "build/dev/apps/stet/stet"))
 START_SECONDS = 20  # a loaded machine; a healthy start takes milliseconds
 
 
