@@ -52,6 +52,7 @@ def test_each_way_that_a_keyed_request_ends_is_counted(start_gateway, upstream, 
     assert commands(gateway, "claim", "mismatch") == 1
     assert commands(gateway, "complete", "ok") == 1
     assert commands(gateway, "settle_unknown", "ok") == 1
+    assert gateway.metrics()["stet_operations_unknown"] == 1
     metrics = gateway.metrics()
     assert metrics['stet_upstream_duration_seconds_count{route="POST /charges"}'] >= 1
     assert metrics['stet_request_duration_seconds_count{route="POST /charges"}'] == 4

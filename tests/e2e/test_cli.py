@@ -140,6 +140,27 @@ def test_serve_on_a_taken_port_or_with_an_unusable_store_is_status_3(tmp_path):
     assert shown.returncode == 3, shown.stderr
 
 
+def test_what_is_allowed_and_unwise_is_a_warning_in_the_log(start_gateway):
+    gateway = start_gateway('admin_token = "hunter2"\n')
+    (warning,) = gateway.events("configuration")
+    assert warning["level"] == "warning"
+    assert f"{gateway.file}:" in warning["message"]
+    assert "hunter2" not in gateway.output()
+
+
+def test_a_reload_takes_a_good_file_over_and_keeps_the_old_one_for_a_bad_one(start_gateway, key):
+    gateway = start_gateway('[[route]]\nmatch = "POST /charges"\n', arguments=["--set", 'defaults.wait="1s"'])
+    without_key = lambda: gateway.client().send("POST", "/charges", headers=AUTH, body=b"x").status  # noqa: E731
+    assert without_key() < 300
+    refused = gateway.reload('[[route]]\nmatch = "POST /charges"\nkey = "requird"\n')
+    assert refused["event"] == "reload-failed"
+    assert re.search(r"stet\.toml:\d+:7: key: .*did you mean \"required\"", refused["message"])
+    assert without_key() < 300
+    assert gateway.reload('[[route]]\nmatch = "POST /charges"\nkey = "required"\n')["event"] == "reload"
+    assert without_key() == 400
+    assert gateway.stop() == 0
+
+
 # ---- stet keys ----
 
 

@@ -52,6 +52,29 @@ def test_flags_beat_the_environment_which_beats_the_file(tmp_path, upstream, mak
     assert reached(["--set", f'upstream="{upstream.url}"'], {}) == [0, 0, 1]
 
 
+def test_the_environment_alone_is_enough(tmp_path, upstream):
+    process = Process([BINARY, "serve"], {
+        "STET_LISTEN": "127.0.0.1:0", "STET_ADMIN": "127.0.0.1:0", "STET_UPSTREAM": upstream.url, "STET_LOG": "json",
+        "STET_STORE": f"sqlite:{tmp_path}/env.db"}, tmp_path)
+    try:
+        ready = process.wait_for_line(lambda line: json.loads(line) if '"ready"' in line else None)
+        host, port = ready["listen"].removeprefix("http://").rsplit(":", 1)
+        assert Client((host, int(port)), AUTH).post(key="k").status == 201
+        assert (tmp_path / "env.db").exists()
+        assert process.stop() == 0
+    finally:
+        process.end()
+
+
+def test_weaker_durability_is_said_at_start(start_gateway, upstream, key):
+    gateway = start_gateway('store_options.durability = "os"\n')
+    assert gateway.client(AUTH).post(key=key).status == 201
+    assert any("durability" in line or "power" in line for line in gateway.process.lines), gateway.output()
+    gateway.kill()  # a crash of the process is what it survives
+    gateway.restart()
+    assert gateway.client(AUTH).post(key=key).outcome == "replayed"
+
+
 def test_without_an_upstream_serve_says_so_and_exits_2(tmp_path):
     done = run_stet("serve", "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0", cwd=tmp_path)
     assert done.returncode == 2 and "upstream" in done.stderr
