@@ -1,0 +1,127 @@
+#include <random>
+#include <thread>
+
+#include "probe/checks/retry.hpp"
+
+namespace stet::probe {
+namespace {
+
+constexpr std::chrono::seconds kComeUp{30};  // for a server to listen again
+
+struct Round {
+  Outcome before;  // what the client had when the server died
+  Subject::Settled after;
+  std::optional<std::int64_t> grown;
+};
+
+// Sends the request, kills the server at a random moment of its usual time and a half, restarts it, and
+// retries.
+Round play(Subject& subject, const Request& request, std::mt19937_64& random) {
+  const auto mark = subject.mark();
+  const auto usual = std::max<std::chrono::microseconds>(subject.usual_time(), std::chrono::milliseconds(2));
+  const std::chrono::microseconds delay{
+      std::uniform_int_distribution<std::int64_t>(0, usual.count() * 3 / 2)(random)};
+  Outcome before = tl::unexpected(Failure{});
+  std::thread client([&] { before = exchange(request, subject.route()); });
+  std::this_thread::sleep_for(delay);
+  const std::string not_killed = subject.server().kill(subject.route().deadline());
+  client.join();
+  if (!not_killed.empty()) throw NoVerdict(not_killed);
+  subject.remark("sent, and the server killed after " + std::to_string(delay.count()) +
+                 " us; the client had: " + brief(before));
+  const std::string not_up = subject.server().restart(std::min(subject.route().end, Clock::now() + kComeUp));
+  if (!not_up.empty()) throw NoVerdict("after a kill " + not_up);
+  Subject::Settled after = subject.settle(request);
+  const auto grown = subject.grown(mark, after.meaning == Meaning::success ? 1 : 0);
+  return {std::move(before), std::move(after), grown};
+}
+
+struct Wrong {
+  Harm harm = Harm::none;
+  std::string sentence;
+};
+
+Wrong judge(const Subject& subject, const Round& round) {
+  if (round.grown && *round.grown > 1)
+    return {Harm::doubled, wrong_effects(round.grown, "a request that a crash interrupted")};
+  const bool was_answered = round.before && subject.meaning_of(*round.before) == Meaning::success;
+  switch (round.after.meaning) {
+    case Meaning::success: {
+      if (round.grown && *round.grown < 1)
+        return {Harm::lost, wrong_effects(round.grown, "a request that a crash interrupted")};
+      const std::string changed = was_answered ? difference(*round.before, *round.after.outcome) : "";
+      if (!changed.empty())
+        return {Harm::answer,
+                "an answer that was given before the crash is another one after it (" + changed + ")"};
+      return {};
+    }
+    case Meaning::unknown:
+      if (was_answered)
+        return {Harm::answer, "an answer that was given before the crash is forgotten after it"};
+      return {};
+    case Meaning::in_progress:
+      return {Harm::stuck, "after a crash the key stays locked: every retry is told 'in progress'"};
+    case Meaning::try_later:
+      return {Harm::stuck, "after a crash every retry meets a passing error that does not pass"};
+    case Meaning::refused:
+    case Meaning::broken:
+      return {Harm::stuck, "after a crash the retry is turned away with " +
+                               std::to_string(round.after.outcome->status) +
+                               ", neither an answer nor an honest 'unknown'"};
+  }
+  return {};
+}
+
+Finding run(Subject& subject) {
+  const int rounds = subject.settings().rounds;
+  Finding finding;
+  finding.did = "killed the server (SIGKILL) at a random moment of a request, restarted it and retried, " +
+                std::to_string(rounds) + " times";
+  finding.expected = "at most one effect for each key; the retry ends in an answer or an honest 'unknown'";
+  if (!subject.server().can_kill()) {
+    return std::move(finding).skipped("nothing says how to kill the server (--kill and --start, or --exec)");
+  }
+  std::mt19937_64 random{std::random_device{}()};
+  int answered = 0;
+  int unknown = 0;
+  for (int number = 1; number <= rounds; ++number) {
+    subject.forget();
+    const Round round = play(subject, subject.fresh(), random);
+    const Wrong wrong = judge(subject, round);
+    if (wrong.harm != Harm::none) {
+      return std::move(finding).failed(wrong.harm,
+                                       "in round " + std::to_string(number) + ": before: " +
+                                           brief(round.before) + "; after: " + brief(round.after.outcome) +
+                                           (round.grown ? "; " + effects_text(round.grown) : ""),
+                                       wrong.sentence);
+    }
+    ++(round.after.meaning == Meaning::unknown ? unknown : answered);
+  }
+  return std::move(finding).passed(std::to_string(answered) + " ended in an answer, " +
+                                   std::to_string(unknown) + " in an honest 'unknown'");
+}
+
+}  // namespace
+
+const Check checks::kill = {
+    "kill", "If the server dies in the middle, does the retry act at most once and come to an end?",
+    R"(Why: processes die between any two lines of code: deployments, memory limits, power. What was true on disk at that moment
+is all that the retry finds.
+
+In production: (1) the effect is committed, the key is to be noted in a second transaction, and the process dies in between:
+the retry acts again. (2) The key was locked first, and nobody is left to unlock it: the client is told "in progress" for
+three days.
+
+Fix: one transaction for the key, the effect and the answer: either all of it is there or none.
+
+  BEGIN;
+  INSERT INTO idempotency (caller, key, fingerprint) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING;
+  INSERT INTO charges …;
+  UPDATE idempotency SET status = 201, body = … WHERE caller = $1 AND key = $2;
+  COMMIT;
+
+Where the effect is elsewhere (a payment provider), give the lock a lease (locked_until) and, when it has run out, ask the
+provider by the same key what happened, or answer honestly that the outcome is unknown. Never just run again.)",
+    &run};
+
+}  // namespace stet::probe

@@ -1,0 +1,20 @@
+#include <gtest/gtest.h>
+
+#include "probe/testing.hpp"
+
+namespace stet::probe::testing {
+namespace {
+
+TEST(LostRequest, passes_where_half_a_request_does_nothing) {
+  const Finding finding = probe_with(checks::lost_request, Flaw::none);
+  EXPECT_EQ(finding.result, Result::pass) << finding.saw;
+}
+
+TEST(LostRequest, fails_where_half_a_request_takes_effect) {
+  const Finding finding = probe_with(checks::lost_request, Flaw::acts_on_half_a_request);
+  EXPECT_EQ(finding.result, Result::fail);
+  EXPECT_EQ(finding.worst, "half a request took effect");
+}
+
+}  // namespace
+}  // namespace stet::probe::testing
