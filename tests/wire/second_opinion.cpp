@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "http/serialize.hpp"
 #include "streams.hpp"
 
 namespace stet::wire {
@@ -91,6 +92,41 @@ std::optional<std::string> compare_request(const ReadRequest& ours, std::string_
   return std::nullopt;
 }
 
+// What goes upstream of a request, framed as it came.
+std::string written(const ReadRequest& request) {
+  http::Forwarding forwarding;
+  forwarding.target = request.head.target;
+  forwarding.fallback_host = "upstream";
+  forwarding.client_address = "192.0.2.1";
+  forwarding.body = {request.head.framing, request.body.size()};
+  std::string wire;
+  http::append_request_head(wire, request.head, forwarding);
+  if (request.head.framing != http::BodyFraming::chunked) return wire + request.body;
+  if (!request.body.empty()) {
+    http::append_chunk_head(wire, request.body.size());
+    wire.append(request.body).append(http::kChunkEnd);
+  }
+  return wire.append(http::kLastChunk);
+}
+
+// It is one request, the same one, to us and to Beast.
+std::optional<std::string> compare_onward(const ReadRequest& request) {
+  const std::string wire = written(request);
+  http::HeadLimits limits;  // wider: we add lines, some of which repeat Host
+  limits.headers *= 4;
+  limits.fields += 8;
+  const ClientStream again = read_client_stream(wire, http::Trailers::refuse, {}, limits);
+  if (again.then != ClientStream::Then::end || again.requests.size() != 1)
+    return "What we write is not one request";
+  const ReadRequest& onward = again.requests.front();
+  if (onward.head.method != request.head.method || onward.head.target != request.head.target ||
+      onward.body != request.body) {
+    return "What we write is another request";
+  }
+  const auto difference = compare_request(onward, wire, wire.size());
+  return difference ? "Of what we write: " + *difference : difference;
+}
+
 }  // namespace
 
 bool beast_accepts_request(std::string_view bytes) {
@@ -112,6 +148,7 @@ std::optional<std::string> disagreement_about_requests(std::string_view bytes) {
     std::string body;
     const std::size_t size = head_size + decoder.decode(rest.substr(head_size), body).value_or(0);
     if (auto difference = compare_request(request, rest, size)) return difference;
+    if (auto difference = compare_onward(request)) return difference;
     begin += size;
   }
   return std::nullopt;

@@ -9,7 +9,8 @@
 
 namespace stet::wire {
 
-// What Beast makes otherwise of the requests that we accept from this stream; nothing when it agrees.
+// What Beast makes otherwise of the requests that we accept from this stream, or of what we then send to the
+// upstream; nothing when it agrees.
 std::optional<std::string> disagreement_about_requests(std::string_view bytes);
 
 // The same for an answer after which the stream ends.

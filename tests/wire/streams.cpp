@@ -31,8 +31,8 @@ Cuts cut_everywhere(std::string_view bytes) {
   return cuts;
 }
 
-ClientStream read_client_stream(std::string_view bytes, http::Trailers trailers, const Cuts& cuts) {
-  const http::HeadLimits limits;
+ClientStream read_client_stream(std::string_view bytes, http::Trailers trailers, const Cuts& cuts,
+                                const http::HeadLimits& limits) {
   Arriving arriving(bytes, cuts);
   ClientStream stream;
   const auto refuse = [&](const http::WireError& error) {

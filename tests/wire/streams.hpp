@@ -28,7 +28,8 @@ struct ClientStream {
 using Cuts = std::vector<std::size_t>;
 Cuts cut_everywhere(std::string_view bytes);
 
-ClientStream read_client_stream(std::string_view bytes, http::Trailers, const Cuts&);
+ClientStream read_client_stream(std::string_view bytes, http::Trailers, const Cuts&,
+                                const http::HeadLimits& = {});
 
 struct UpstreamStream {
   int status = 0;
