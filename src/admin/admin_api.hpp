@@ -27,13 +27,14 @@ class AdminApi {
   void answer(const AdminRequest&, Done);
   // How long to wait for `done`, and what to say after that.
   static milliseconds patience(const AdminRequest&);
-  static Answer late(const AdminRequest&);
+  Answer late(const AdminRequest&);
   // Of one request's body: a settled answer may be as large as the largest that a route keeps, in base64.
   std::uint64_t body_limit() const;
 
  private:
   void ready(Done);
-  Answer metrics();
+  void metrics(Done);
+  Answer metrics_text();
   void list(const http::RequestHead&, Done);
   void show(const OperationId&, Done);
   void settle(const OperationId&, const std::string& body, Done);

@@ -123,6 +123,16 @@ TEST_F(AdminApiTest, shows_metrics_as_prometheus_reads_them) {
   EXPECT_NE(answer.body.find("\nstet_store_reachable 1\n"), std::string::npos);
 }
 
+TEST_F(AdminApiTest, counts_the_operations_that_wait_for_an_operator) {
+  unknown("a");
+  const Token b = unknown("b");
+  EXPECT_NE(ask("GET", "/metrics").body.find("\nstet_operations_unknown 2\n"), std::string::npos);
+  run(command::Complete{b, Answer{201, {}, ""}, {}});
+  EXPECT_NE(ask("GET", "/metrics").body.find("\nstet_operations_unknown 1\n"), std::string::npos);
+  *broken = true;  // then the count is the last one known, and the metrics are there
+  EXPECT_NE(ask("GET", "/metrics").body.find("\nstet_operations_unknown 1\n"), std::string::npos);
+}
+
 TEST_F(AdminApiTest, lists_operations_page_by_page) {
   for (const char* key : {"a", "b", "c"}) claim(key);
   std::string cursor;

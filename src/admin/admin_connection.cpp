@@ -149,7 +149,7 @@ AdminConnection::Task<Answer> AdminConnection::ask(const AdminRequest& request) 
   });
   if (!pending->answer) co_await pending->timer.async_wait(as_result);
   pending_.reset();
-  co_return pending->answer ? std::move(*pending->answer) : AdminApi::late(request);
+  co_return pending->answer ? std::move(*pending->answer) : api_.late(request);
 }
 
 // `head` is nullptr when what came was no request. False: the connection has ended or is to end.

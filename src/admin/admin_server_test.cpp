@@ -233,6 +233,9 @@ TEST(AdminServer, stays_alive_while_the_store_is_stuck_and_ends_before_it) {
     other.send("GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
     EXPECT_NE(other.read_until("ok\n").find("200 OK"), std::string::npos);
     EXPECT_NE(waiting.read_until("store-unavailable").find("HTTP/1.1 503 "), std::string::npos);
+    Client scraper((*server)->address());
+    scraper.send("GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_NE(scraper.read_until("stet_store_queued").find("HTTP/1.1 200 "), std::string::npos);
     waiting.send("GET /api/operations/00000000000000000000000000000000 HTTP/1.1\r\nHost: localhost\r\n\r\n");
     std::this_thread::sleep_for(50ms);
   }

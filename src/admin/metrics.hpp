@@ -57,6 +57,7 @@ struct StoreMetrics {
   Counter peeked;           // replays answered from memory, without a batch
   Gauge queued;             // commands that wait for a batch
   Gauge reachable;          // 1 or 0
+  Gauge unknown;            // operations that wait for somebody to settle them; counted up to 1,000, at a scrape
   Counter expired, removed; // by the sweep
   Gauge sweep_halted;       // 1: the wall clock jumped, nothing is swept (protocol.md, rule 3)
   Counter lost_claims;      // an answer came for a claim that is gone: lost by the store, or released by force

@@ -92,6 +92,7 @@ void write_store(Exposition& out, const StoreMetrics& store) {
   one(out, "stet_store_peeked_total", "Replays answered without a durable unit.", store.peeked);
   one(out, "stet_store_queued", "Commands that wait for a durable unit.", store.queued);
   one(out, "stet_store_reachable", "1 while the store answers.", store.reachable);
+  one(out, "stet_operations_unknown", "Operations whose outcome is unknown, counted up to 1000.", store.unknown);
   one(out, "stet_sweep_expired_total", "Completed records that the sweep turned into tombstones.", store.expired);
   one(out, "stet_sweep_removed_total", "Tombstones that the sweep removed.", store.removed);
   one(out, "stet_sweep_halted", "1 while the sweep has stopped because the wall clock jumped.", store.sweep_halted);
