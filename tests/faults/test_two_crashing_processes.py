@@ -1,0 +1,91 @@
+"""The gateway and its upstream, both killed at random under load; the demo's ledger on SQLite is the oracle."""
+
+import collections
+import json
+import os
+import random
+import threading
+import time
+
+from support.http_client import Client, Closed
+
+SECONDS = float(os.environ.get("STET_CAMPAIGN_SECONDS", "30")) / 3
+FAULTS = ["", "", "", "", "delay=100ms", "lose-answer", "cut", "cut-answer", "fail-after=503", "refuse=503", "fail=500",
+          "answer-delay=150ms", "fail-after=500"]
+
+
+def test_neither_crash_doubles_or_loses_a_charge(start_demo, start_gateway):
+    seed = random.randrange(1 << 32)
+    print(f"seed {seed}")
+    demo = start_demo()
+    listen = "127.0.0.1:%d" % demo.address[1]
+    gateway = start_gateway('[defaults]\nlease = "1s"\nresponse_timeout = "500ms"\ncompletion_timeout = "2s"\n', upstream_url=demo.url)
+    lock = threading.Lock()
+    tries = {}  # key → [(began, ended, answer)]
+    stop = time.monotonic() + SECONDS
+    kills = {"gateway": 0, "demo": 0}
+
+    def send(key, fault):
+        began = time.monotonic()
+        try:
+            answer = Client(gateway.address).post(key=key, timeout=6, headers={"Authorization": "Bearer a", **({"X-Demo-Fault": fault} if fault else {})})
+        except (OSError, Closed):
+            answer = None
+        with lock:
+            tries.setdefault(key, []).append((began, time.monotonic(), answer))
+        return answer
+
+    def client(number):
+        dice = random.Random(f"{seed}-{number}")
+        keys = [f"c{number}-0"]
+        while time.monotonic() < stop:
+            if dice.random() < 0.4:
+                keys.append(f"c{number}-{len(keys)}")
+            answer = send(dice.choice(keys[-12:]), dice.choice(FAULTS))
+            time.sleep(dice.uniform(0, 0.02) if answer is not None else 0.05)
+
+    threads = [threading.Thread(target=client, args=(n,), daemon=True) for n in range(6)]
+    for thread in threads:
+        thread.start()
+    dice = random.Random(f"{seed}-killer")
+    while time.monotonic() < stop:
+        time.sleep(dice.uniform(0.1, 0.6))
+        if dice.random() < 0.5:
+            gateway.kill()
+            kills["gateway"] += 1
+            gateway.restart()
+        else:
+            demo.kill()
+            kills["demo"] += 1
+            time.sleep(dice.uniform(0, 0.1))
+            demo = start_demo(listen=listen)
+    for thread in threads:
+        thread.join(20)
+    assert min(kills.values()) >= 2, f"vacuous: {kills}"
+
+    time.sleep(2.5)  # completion_timeout: what was running has ended
+    final = {key: send(key, "") for key in tries}
+    ledger = collections.defaultdict(list)
+    for charge in demo.charges():
+        ledger[charge["idempotency_key"]].append(charge)
+    outcomes = {"replayed": 0, "unknown": 0, "completed": 0}
+    for key, made in tries.items():
+        charges = ledger[key]
+        assert len(charges) <= 1, (seed, key, charges, made)
+        answers = [a for _, _, a in made if a is not None and a.problem is None]
+        charged = [a for a in answers if a.status == 201]
+        assert len({a.body for a in charged}) <= 1, (seed, key, made)
+        for answer in charged:
+            assert charges and json.loads(answer.body)["response_id"] == charges[0]["response_id"], (seed, key, made)
+        for began, _, answer in made:
+            if answer is not None and answer.outcome == "not-executed":
+                earlier = [e for _, e, a in made if a is not None and a.outcome in ("completed", "replayed") and e < began]
+                assert not earlier, (seed, key, made)
+        last = final[key]
+        assert last is not None and last.outcome in outcomes, (seed, key, last)
+        outcomes[last.outcome] += 1
+        if last.outcome == "unknown":
+            assert last.problem == "outcome-unknown" and not charged, (seed, key, made)
+    print(kills, outcomes, f"{len(tries)} keys, {sum(map(len, tries.values()))} tries")
+    assert outcomes["replayed"] and outcomes["unknown"], f"vacuous: {outcomes}"
+    assert gateway.operations("?state=pending") == []
