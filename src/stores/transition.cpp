@@ -1,6 +1,7 @@
 #include "stores/transition.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace stet::stores {
@@ -20,62 +21,108 @@ bool same_owner(const Record& record, const Token& token) {
   return record.token.nonce == token.nonce && record.token.attempt == token.attempt;
 }
 
-bool pending_of(const std::optional<Held>& held, const Token& token) {
-  return held && held->record.state == State::pending && same_owner(held->record, token);
-}
-
-Transition says(Result result) {
-  return {std::move(result), Change::none, {}};
-}
-Transition fenced() {
-  return says(result::Fenced{});
-}
-
 Result claimed(const Record& record) {
   return result::Claimed{record.token.attempt, record.recovery_point, record.maybe_executed};
 }
 
-Transition complete(const Held& held, const Answer& answer, milliseconds retention, const Now& now) {
-  Transition t{result::Ok{after(now.wall, retention)}, Change::write, held};
-  t.after.record.state = State::completed;
-  t.after.record.answer = answer;
-  t.after.record.expires_at = after(now.wall, retention);
-  t.after.lease_ends.reset();
-  return t;
-}
+class Table {
+ public:
+  Table(std::optional<Held> held, const Now& now) : held_(std::move(held)), now_(now) {}
 
-// The reply to the first complete was lost: the same words again are heard again, others come too late.
-Transition completed_before(const Held& held, const Answer& answer) {
-  if (held.record.answer != answer) return fenced();
-  return says(result::Ok{held.record.expires_at});
-}
-
-Transition give_back(const Held& held) {
-  Transition t{result::Ok{}, held.record.maybe_executed ? Change::lease : Change::write, held};
-  t.after.record.maybe_executed = true;
-  t.after.lease_ends.reset();
-  return t;
-}
-
-struct Table {
-  const std::optional<Held>& held;
-  const Now& now;
-
-  Transition operator()(const command::Claim& c) const {
-    if (!held) return first_claim(c);
-    const Record& r = held->record;
+  Transition operator()(const command::Claim& c) {
+    if (!held_) return first_claim(c);
+    const Record& r = held_->record;
     if (r.state == State::expired) return says(result::Expired{});
-    if (r.fingerprint != c.fingerprint)
+    if (r.fingerprint != c.fingerprint) {
       return says(result::Mismatch{r.state, r.fingerprint, r.method, r.path});
+    }
     if (r.state == State::completed) return says(result::Replay{r.answer.value(), r.expires_at});
     if (r.state == State::unknown) return says(result::Unknown{r.token, r.terms});
-    if (r.token.nonce == c.nonce) {
-      Transition again{claimed(r), Change::lease, *held};
-      again.after.lease_ends = lease_end(now, c.lease);
-      return again;
-    }
-    if (lapsed(*held, now)) return says(result::Lapsed{r.token, r.terms, r.maybe_executed});
-    return says(result::InProgress{std::chrono::ceil<milliseconds>(*held->lease_ends - now.mono)});
+    if (r.token.nonce == c.nonce) return leased(claimed(r), c.lease);
+    if (lapsed(*held_, now_)) return says(result::Lapsed{r.token, r.terms, r.maybe_executed});
+    return says(result::InProgress{std::chrono::ceil<milliseconds>(*held_->lease_ends - now_.mono)});
+  }
+
+  Transition operator()(const command::TakeOver& c) {
+    if (!held_ || held_->record.state != State::pending) return fenced();
+    Record& r = held_->record;
+    const bool reply_was_lost = r.token.nonce == c.nonce && r.token.attempt == c.seen.attempt + 1;
+    if (reply_was_lost) return leased(claimed(r), c.lease);
+    if (!same_owner(r, c.seen) || !lapsed(*held_, now_)) return fenced();
+    r.token.nonce = c.nonce;
+    r.token.attempt = c.seen.attempt + 1;
+    r.maybe_executed = true;  // nobody knows how the attempt before ended
+    Transition t = leased(claimed(r), c.lease);
+    t.change = Change::write;
+    return t;
+  }
+
+  Transition operator()(const command::Renew& c) {
+    if (!pending_of(c.token)) return fenced();
+    return leased(result::Ok{}, c.lease);
+  }
+
+  Transition operator()(const command::Complete& c) {
+    if (!held_ || !same_owner(held_->record, c.token)) return fenced();
+    const Record& r = held_->record;
+    if (r.state == State::completed) return completed_before(c.answer);
+    if (r.state == State::expired) return fenced();
+    return complete(c.answer, c.retention.value_or(r.terms.retention));
+  }
+
+  Transition operator()(const command::Release& c) {
+    if (!pending_of(c.token)) return fenced();
+    if (held_->record.maybe_executed) return give_back();
+    return {result::Ok{}, Change::free, {}};
+  }
+
+  Transition operator()(const command::GiveBack& c) {
+    if (!pending_of(c.token)) return fenced();
+    return give_back();
+  }
+
+  Transition operator()(const command::SettleUnknown& c) {
+    if (!held_ || !same_owner(held_->record, c.token)) return fenced();
+    if (held_->record.state == State::unknown) return says(result::Ok{});
+    if (held_->record.state != State::pending) return fenced();
+    held_->record.state = State::unknown;
+    held_->lease_ends.reset();
+    return changed(Change::write, result::Ok{});
+  }
+
+  Transition operator()(const command::Advance& c) {
+    if (!pending_of(c.token)) return fenced();
+    held_->record.recovery_point = c.recovery_point;
+    return changed(Change::write, result::Ok{});
+  }
+
+  Transition operator()(const command::Settle& c) {
+    if (!held_) return fenced();
+    Record& r = held_->record;
+    const bool by_this_nonce = r.token.nonce == c.nonce && r.token.attempt == c.seen.attempt;
+    if (r.state == State::completed && by_this_nonce && c.answer) return completed_before(*c.answer);
+    const bool settleable = r.state == State::unknown || (r.state == State::pending && lapsed(*held_, now_));
+    if (!settleable || !same_owner(r, c.seen)) return fenced();
+    if (!c.answer) return {result::Ok{}, Change::free, {}};
+    r.token.nonce = c.nonce;
+    return complete(*c.answer, r.terms.retention);
+  }
+
+  Transition operator()(const command::Sweep&) { std::abort(); }
+
+ private:
+  bool pending_of(const Token& token) const {
+    return held_ && held_->record.state == State::pending && same_owner(held_->record, token);
+  }
+
+  Transition changed(Change change, Result result) {
+    return {std::move(result), change, held_ ? *std::move(held_) : Held{}};
+  }
+  Transition says(Result result) { return changed(Change::none, std::move(result)); }
+  Transition fenced() { return says(result::Fenced{}); }
+  Transition leased(Result result, milliseconds lease) {
+    held_->lease_ends = lease_end(now_, lease);
+    return changed(Change::lease, std::move(result));
   }
 
   Transition first_claim(const command::Claim& c) const {
@@ -86,90 +133,35 @@ struct Table {
     r.method = c.method;
     r.path = c.path;
     r.terms = c.terms;
-    r.created_at = now.wall;
-    fresh.lease_ends = lease_end(now, c.lease);
+    r.created_at = now_.wall;
+    fresh.lease_ends = lease_end(now_, c.lease);
     return {claimed(r), Change::write, std::move(fresh)};
   }
 
-  Transition operator()(const command::TakeOver& c) const {
-    if (!held || held->record.state != State::pending) return fenced();
-    const Record& r = held->record;
-    Transition t{claimed(r), Change::lease, *held};
-    t.after.lease_ends = lease_end(now, c.lease);
-    const bool reply_was_lost = r.token.nonce == c.nonce && r.token.attempt == c.seen.attempt + 1;
-    if (reply_was_lost) return t;
-    if (!same_owner(r, c.seen) || !lapsed(*held, now)) return fenced();
-    t.after.record.token.nonce = c.nonce;
-    t.after.record.token.attempt = c.seen.attempt + 1;
-    t.after.record.maybe_executed = true;  // nobody knows how the attempt before ended
-    t.result = claimed(t.after.record);
-    t.change = Change::write;
-    return t;
+  Transition complete(const Answer& answer, milliseconds retention) {
+    Record& r = held_->record;
+    r.state = State::completed;
+    r.answer = answer;
+    r.expires_at = after(now_.wall, retention);
+    held_->lease_ends.reset();
+    return changed(Change::write, result::Ok{r.expires_at});
   }
 
-  Transition operator()(const command::Renew& c) const {
-    if (!pending_of(held, c.token)) return fenced();
-    Transition t{result::Ok{}, Change::lease, *held};
-    t.after.lease_ends = lease_end(now, c.lease);
-    return t;
+  // The reply to the first complete was lost: the same words again are heard again, others come too late.
+  Transition completed_before(const Answer& answer) {
+    if (held_->record.answer != answer) return fenced();
+    return says(result::Ok{held_->record.expires_at});
   }
 
-  Transition operator()(const command::Complete& c) const {
-    if (!held || !same_owner(held->record, c.token)) return fenced();
-    switch (held->record.state) {
-      case State::pending:
-      case State::unknown:
-        return stores::complete(*held, c.answer, c.retention.value_or(held->record.terms.retention), now);
-      case State::completed:
-        return completed_before(*held, c.answer);
-      case State::expired:
-        break;
-    }
-    return fenced();
+  Transition give_back() {
+    const Change change = held_->record.maybe_executed ? Change::lease : Change::write;
+    held_->record.maybe_executed = true;
+    held_->lease_ends.reset();
+    return changed(change, result::Ok{});
   }
 
-  Transition operator()(const command::Release& c) const {
-    if (!pending_of(held, c.token)) return fenced();
-    if (held->record.maybe_executed) return stores::give_back(*held);
-    return {result::Ok{}, Change::free, {}};
-  }
-
-  Transition operator()(const command::GiveBack& c) const {
-    if (!pending_of(held, c.token)) return fenced();
-    return stores::give_back(*held);
-  }
-
-  Transition operator()(const command::SettleUnknown& c) const {
-    if (!held || !same_owner(held->record, c.token)) return fenced();
-    if (held->record.state == State::unknown) return says(result::Ok{});
-    if (held->record.state != State::pending) return fenced();
-    Transition t{result::Ok{}, Change::write, *held};
-    t.after.record.state = State::unknown;
-    t.after.lease_ends.reset();
-    return t;
-  }
-
-  Transition operator()(const command::Advance& c) const {
-    if (!pending_of(held, c.token)) return fenced();
-    Transition t{result::Ok{}, Change::write, *held};
-    t.after.record.recovery_point = c.recovery_point;
-    return t;
-  }
-
-  Transition operator()(const command::Settle& c) const {
-    if (!held) return fenced();
-    const Record& r = held->record;
-    const bool by_this_nonce = r.token.nonce == c.nonce && r.token.attempt == c.seen.attempt;
-    if (r.state == State::completed && by_this_nonce && c.answer) return completed_before(*held, *c.answer);
-    const bool settleable = r.state == State::unknown || (r.state == State::pending && lapsed(*held, now));
-    if (!settleable || !same_owner(r, c.seen)) return fenced();
-    if (!c.answer) return {result::Ok{}, Change::free, {}};
-    Transition t = stores::complete(*held, *c.answer, r.terms.retention, now);
-    t.after.record.token.nonce = c.nonce;
-    return t;
-  }
-
-  Transition operator()(const command::Sweep&) const { std::abort(); }
+  std::optional<Held> held_;
+  const Now& now_;
 };
 
 struct Where {
@@ -182,8 +174,8 @@ struct Where {
 
 }  // namespace
 
-Transition apply(const Command& command, const std::optional<Held>& held, const Now& now) {
-  return std::visit(Table{held, now}, command);
+Transition apply(const Command& command, std::optional<Held> held, const Now& now) {
+  return std::visit(Table(std::move(held), now), command);
 }
 
 Place place_of(const Command& command) {

@@ -27,11 +27,12 @@ enum class Change : std::uint8_t {
 struct Transition {
   Result result;
   Change change = Change::none;
-  Held after;  // for lease and write
+  Held after;  // the record as it now is; nothing in it when there is none
 };
 
-// `held` is what (scope, key) of the command leads to, with its answer when it is completed. Not for Sweep.
-Transition apply(const Command& command, const std::optional<Held>& held, const Now& now);
+// `held` is what (scope, key) of the command leads to, with its answer when it is completed (unless a claim
+// has another fingerprint). Not for Sweep.
+Transition apply(const Command& command, std::optional<Held> held, const Now& now);
 
 // Whose record a command is about.
 struct Place {

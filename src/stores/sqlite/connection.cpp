@@ -87,7 +87,7 @@ void Connection::commit() {
 }
 
 void Connection::roll_back() {
-  if (!database_.in_transaction()) return;
+  if (broken_ || !database_.in_transaction()) return;
   try {
     database_.run("ROLLBACK");
   } catch (const SqlError& error) {
