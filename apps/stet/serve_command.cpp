@@ -43,7 +43,7 @@ void add_serve(CLI::App& app, Run& run) {
   auto flags = std::make_shared<config::Flags>();
   add_config_flags(*command, *flags, ConfigFile::flag);
   command->footer(
-      "Flags beat the environment (the names in brackets), which beats the file. SIGHUP reads everything "
+      "Flags beat the environment (the names in parentheses), which beats the file. SIGHUP reads everything "
       "again, SIGTERM\n"
       "finishes what runs and ends. `stet check-config --help` lists every key.\n\n"
       "Example: stet serve --upstream http://127.0.0.1:3000 --set 'defaults.in_progress=\"wait\"'");
