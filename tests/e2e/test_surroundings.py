@@ -113,6 +113,10 @@ def test_ipv6_listeners(upstream, tmp_path, key):
 
 
 def test_a_name_whose_first_address_refuses_is_tried_at_the_next(start_gateway, upstream, key):
+    try:
+        socket.getaddrinfo("localhost", upstream.port)
+    except OSError:
+        pytest.skip("localhost has no address here (no /etc/hosts)")
     client = start_gateway(upstream_url=f"http://localhost:{upstream.port}").client(AUTH)
     assert client.post(key=key).outcome == "completed"
     assert client.post(key=key).outcome == "replayed"
