@@ -152,6 +152,9 @@ TEST(Jwt, refuses_every_other_signature) {
   const auto es_der = token(R"({"alg":"ES256"})", R"({"sub":"alice"})",
                             [](std::string_view text) { return p256().sign(text); });
   EXPECT_THAT(sub(by_key(p256()), es_der), StartsWith("invalid: "));
+  const auto longer = token(R"({"alg":"ES256"})", R"({"sub":"alice"})",
+                            [](std::string_view text) { return p256().sign_raw(text) + "x"; });
+  EXPECT_THAT(sub(by_key(p256()), longer), StartsWith("invalid: "));
   const auto zeros = token(R"({"alg":"ES256"})", R"({"sub":"alice"})",
                            [](std::string_view) { return std::string(64, '\0'); });
   EXPECT_THAT(sub(by_key(p256()), zeros), StartsWith("invalid: "));

@@ -60,6 +60,12 @@ TEST(DefaultScope, keeps_the_three_headers_apart) {
   }
 }
 
+TEST(DefaultScope, cannot_be_had_by_spelling_two_credentials_as_one) {
+  const auto two = value(scope_of({}, {{"X-Api-Key", "a"}, {"Api-Key", "b"}}));
+  EXPECT_NE(two, value(scope_of({}, {{"X-Api-Key", "a7:api-keyb"}})));
+  EXPECT_NE(two, value(scope_of({}, {{"X-Api-Key", "a7:api-key1:b"}})));
+}
+
 TEST(DefaultScope, does_not_depend_on_the_order_of_the_fields) {
   EXPECT_EQ(value(scope_of({}, {{"X-Api-Key", "k"}, {"Authorization", "a"}})),
             value(scope_of({}, {{"Authorization", "a"}, {"X-Api-Key", "k"}})));
