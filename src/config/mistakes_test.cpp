@@ -250,6 +250,15 @@ TEST(Mistakes, that_the_parser_asserts_about_are_errors_like_any_other) {
   EXPECT_EQ(errors[0], "stet.toml:2:2: not TOML: a control character");
 }
 
+TEST(Mistakes, in_letters_that_only_strings_may_have_are_errors_too) {
+  for (const char* text : {"é = 1", "a é = 1", "[é]", "\xe2\x80\xa8x = 1", "\xff\xfe"}) {
+    const auto errors = errors_of(std::string("upstream = \"http://h\"\n") + text + "\n");
+    ASSERT_GE(errors.size(), 1u) << text;
+    EXPECT_NE(errors[0].find("not TOML"), std::string::npos) << errors[0];
+  }
+  EXPECT_TRUE(errors_of("upstream = \"http://h\" # é\n[[route]]\nmatch = \"POST /é\"\n").empty());
+}
+
 TEST(Mistakes, of_depth_end_before_the_stack_does) {
   std::string deep = "a";
   for (int i = 0; i < 100'000; ++i) deep += ".a";
