@@ -49,8 +49,6 @@ class BodyDecoder {
 
   bool done() const { return state_ == State::done; }
   std::uint64_t received() const { return received_; }  // body bytes handed out so far
-  // Still to come, when that is known: sized bodies.
-  std::uint64_t remaining() const { return framing_ == BodyFraming::sized ? left_ : 0; }
 
  private:
   enum class State : std::uint8_t {

@@ -25,11 +25,10 @@ TEST(BodyDecoder, is_done_at_once_when_there_is_no_body) {
   EXPECT_FALSE(BodyDecoder(BodyFraming::chunked, 0, Trailers::refuse).done());
 }
 
-TEST(BodyDecoder, counts_what_it_handed_out_and_what_is_missing) {
+TEST(BodyDecoder, counts_what_it_handed_out) {
   BodyDecoder body(BodyFraming::sized, 10, Trailers::refuse);
   EXPECT_TRUE(body.next("abcd").has_value());
   EXPECT_EQ(body.received(), 4U);
-  EXPECT_EQ(body.remaining(), 6U);
 }
 
 TEST(BodyDecoder, consumes_chunk_framing_without_data) {

@@ -1,8 +1,7 @@
 #include "http/date.hpp"
 
 #include <chrono>
-
-#include "http/chars.hpp"
+#include <string_view>
 
 namespace stet::http {
 
@@ -47,13 +46,6 @@ void append_time(std::string& out, const Parts& parts) {
   append_digits(out, static_cast<unsigned>(parts.time.seconds().count()), 2);
 }
 
-std::optional<unsigned> number(std::string_view text) {
-  if (!chars::all(text, chars::kDigit)) return std::nullopt;
-  unsigned value = 0;
-  for (const char c : text) value = value * 10 + static_cast<unsigned>(c - '0');
-  return value;
-}
-
 }  // namespace
 
 void append_http_date(std::string& out, WallTime at) {
@@ -88,28 +80,6 @@ std::string rfc3339(WallTime at) {
   append_digits(out, static_cast<unsigned>(parts.time.subseconds().count()), 3);
   out += 'Z';
   return out;
-}
-
-std::optional<WallTime> parse_http_date(std::string_view text) {
-  // "Sun, 06 Nov 1994 08:49:37 GMT"
-  if (text.size() != 29 || text.substr(3, 2) != ", " || text[7] != ' ' || text[11] != ' ' ||
-      text[16] != ' ' || text[19] != ':' || text[22] != ':' || text.substr(25) != " GMT") {
-    return std::nullopt;
-  }
-  const auto day = number(text.substr(5, 2));
-  const auto year = number(text.substr(12, 4));
-  const auto hour = number(text.substr(17, 2));
-  const auto minute = number(text.substr(20, 2));
-  const auto second = number(text.substr(23, 2));
-  unsigned month = 0;
-  while (month < 12 && kMonths[month] != text.substr(8, 3)) ++month;
-  if (!day || !year || !hour || !minute || !second || month == 12) return std::nullopt;
-  const std::chrono::year_month_day date{std::chrono::year(static_cast<int>(*year)),
-                                         std::chrono::month(month + 1), std::chrono::day(*day)};
-  if (!date.ok() || *hour > 23 || *minute > 59 || *second > 60) return std::nullopt;  // 60: a leap second
-  const std::chrono::sys_days days(date);
-  if (kDays[std::chrono::weekday(days).c_encoding()] != text.substr(0, 3)) return std::nullopt;
-  return days + std::chrono::hours(*hour) + std::chrono::minutes(*minute) + std::chrono::seconds(*second);
 }
 
 }  // namespace stet::http

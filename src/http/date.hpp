@@ -1,9 +1,7 @@
 #pragma once
 // Times as text. UTC, no locale, any thread.
 
-#include <optional>
 #include <string>
-#include <string_view>
 
 #include "stet/record.hpp"
 
@@ -11,7 +9,6 @@ namespace stet::http {
 
 std::string http_date(WallTime);  // "Sun, 06 Nov 1994 08:49:37 GMT" (RFC 9110 section 5.6.7)
 void append_http_date(std::string&, WallTime);
-std::string rfc3339(WallTime);                              // "1994-11-06T08:49:37.000Z"
-std::optional<WallTime> parse_http_date(std::string_view);  // IMF-fixdate only
+std::string rfc3339(WallTime);  // "1994-11-06T08:49:37.000Z"
 
 }  // namespace stet::http

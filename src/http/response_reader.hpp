@@ -40,7 +40,6 @@ class ResponseReader {
   const ResponseHead& head() const { return head_; }        // the final one, once has_head()
   const ResponseHead& interim() const { return interim_; }  // valid until the next read
   ResponseHead take_head() { return std::move(head_); }
-  std::uint64_t body_received() const { return body_.received(); }
 
  private:
   std::string method_;
