@@ -147,10 +147,9 @@ ResponseReader::Progress ResponseReader::read_chunk_size() {
   return Progress::whole;
 }
 
-std::string brief(const Outcome& outcome) {
+std::string brief(const Outcome& outcome, std::size_t shown) {
   if (!outcome) return "no answer (" + outcome.error().detail + ")";
   std::string text = std::to_string(outcome->status);
-  constexpr std::size_t shown = 160;
   std::string body = outcome->body.substr(0, shown);
   for (char& c : body) {
     if (static_cast<unsigned char>(c) < ' ' || static_cast<unsigned char>(c) >= 0x7f) {

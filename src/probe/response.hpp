@@ -55,6 +55,6 @@ class ResponseReader {
 };
 
 // One line for people: "201 {"id":7}" or "no answer: connection refused".
-std::string brief(const Outcome&);
+std::string brief(const Outcome&, std::size_t shown = 60);
 
 }  // namespace stet::probe

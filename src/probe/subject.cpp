@@ -13,6 +13,7 @@ namespace {
 constexpr std::chrono::milliseconds kFirstPause{40};
 constexpr std::chrono::milliseconds kLongestPause{1'000};
 constexpr std::chrono::seconds kUnreachable{10};  // refused so long, a server is not restarting but gone
+constexpr std::size_t kShownBody = 200;           // of an answer in the transcript
 constexpr std::size_t kShownLines = 12;           // of a transcript: its beginning and its end
 
 }  // namespace
@@ -32,7 +33,7 @@ void Subject::get_to_know() {
     const Outcome outcome = send(fresh());
     if (!outcome || !is_success(outcome->status)) {
       throw NoVerdict(std::string(which) + " plain request (" + settings_.request.method + " " +
-                      settings_.request.url.text() + ", fresh key) was answered: " + brief(outcome));
+                      settings_.request.url.text() + ", fresh key) did not succeed: " + brief(outcome, kShownBody));
     }
     usual_time_ = std::max(usual_time_, outcome->took);
     return *outcome;
@@ -88,14 +89,14 @@ void Subject::require_time() const {
 Outcome Subject::send(const Request& request) {
   Outcome outcome = exchange(request, route_);
   require_time();
-  record(request, "", brief(outcome));
+  record(request, "", brief(outcome, kShownBody));
   return outcome;
 }
 
 Outcome Subject::send_on(Line& line, const Request& request) {
   Outcome outcome = line.exchange(request);
   require_time();
-  record(request, "", brief(outcome));
+  record(request, "", brief(outcome, kShownBody));
   return outcome;
 }
 
@@ -161,7 +162,7 @@ Subject::Settled Subject::settle(const Request& request) {
   }
   const std::string times =
       settled.attempts == 1 ? "" : " (attempt " + std::to_string(settled.attempts) + ")";
-  record(request, "", brief(settled.outcome) + times);
+  record(request, "", brief(settled.outcome, kShownBody) + times);
   return settled;
 }
 

@@ -58,7 +58,8 @@ Finding run(Subject& subject) {
   if (!second) {
     return std::move(finding).failed(Harm::stuck, seen, "another request under a used key gets no answer");
   }
-  const bool leaked = leaks(*first.outcome, *second, {request.body, changed.body, other->own_answer.body});
+  const std::string key = *find_header(request.headers, subject.settings().key_header);
+  const bool leaked = leaks(*first.outcome, *second, {key, request.body, changed.body, other->own_answer.body});
   if (is_success(second->status)) {
     return std::move(finding).failed(
         leaked ? Harm::lost : Harm::answer, seen,
