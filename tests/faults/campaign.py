@@ -13,6 +13,7 @@ A campaign with no replay, no unknown outcome or no kill in mid-operation has sh
 """
 
 import argparse
+import base64
 import collections
 import itertools
 import json
@@ -116,6 +117,9 @@ class Campaign:
                 answer = Client(self.gateway.address).send(
                     "POST", operation.path, key=operation.key, body=body or operation.body, timeout=8,
                     headers={"Authorization": operation.scope, "Content-Type": "application/json"})
+        except ConnectionRefusedError:
+            answer = None
+            time.sleep(0.02)  # it is being restarted
         except (OSError, Closed):
             answer = None
         made = Try(began, time.monotonic(), answer, body is None)
@@ -177,7 +181,11 @@ class Campaign:
             if roll < 0.12:
                 self.stand_still(dice)
                 continue
-            if roll < 0.22:
+            if roll < 0.17:
+                self.counts["reloads"] += 1
+                self.gateway.process.signal(signal.SIGHUP)
+                continue
+            if roll < 0.25:
                 self.drain()
             else:
                 mid = self.upstream.in_flight
@@ -294,7 +302,10 @@ class Campaign:
     def run(self):
         directory = pathlib.Path(tempfile.mkdtemp(prefix="stet-campaign-"))
         self.upstream = OracleUpstream(self.policy, self.seed)
-        self.gateway = Gateway(directory, self.upstream.url, config(self.policy, self.upstream))
+        # Half of the campaigns seal their store.
+        sealed = 'store_options.encryption_key = "env:STORE_KEY"\n' if self.seed % 2 else ""
+        self.gateway = Gateway(directory, self.upstream.url, sealed + config(self.policy, self.upstream),
+                               environment={"STORE_KEY": base64.b64encode(bytes(range(32))).decode()})
         print(f"campaign: {self.seconds} s, on_unknown = {self.policy}, seed {self.seed}", flush=True)
         try:
             self.gateway.start()

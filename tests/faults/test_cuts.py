@@ -191,6 +191,32 @@ def test_a_gateway_stopped_for_longer_than_its_lease_still_owns_its_operation(st
     assert len(upstream.seen) == 1
 
 
+def test_a_retry_that_comes_while_it_stands_still_steals_nothing_from_the_same_process(start_gateway, upstream, key):
+    """The lease is over when the process wakes up, and both the owner and a retry that may take over are its own."""
+    gateway = start_gateway('[defaults]\nlease = "1s"\non_unknown = "retry"\nupstream_idempotent = true\n')
+    client = gateway.client(AUTH)
+    for round_ in range(5):
+        name = f"{key}-{round_}"
+        gate = Gate()
+        upstream.plan(gate)
+        first = background(client.post, key=name)
+        assert gate.entered.wait(5)
+        gateway.process.signal(signal.SIGSTOP)
+        waiting = [Connection(gateway.address) for _ in range(4)]
+        for connection in waiting:
+            connection.send(request(name))
+        time.sleep(1.3)
+        gateway.process.signal(signal.SIGCONT)
+        for connection in waiting:
+            answer = connection.read_answer()
+            assert answer.problem == "in-progress", answer
+            connection.close()
+        gate.open()
+        assert first.result().status == 201
+        assert client.post(key=name).outcome == "replayed"
+        assert len([r for r in upstream.seen if r.key == name]) == 1
+
+
 def test_killed_before_the_upstream_answers_and_asked_again_by_many(start_gateway, upstream, key):
     gateway = start_gateway()
     gate = Gate()
