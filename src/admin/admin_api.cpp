@@ -21,9 +21,12 @@ constexpr std::size_t kSweepSlices = 100;
 // Whoever has more unknown operations than this does not need the exact number.
 constexpr std::size_t kMostCounted = 1000;
 
-Answer not_found() { return problem_answer(404, "Nothing is served at this path."); }
+Answer not_found() {
+  return problem_answer(404, "Nothing is served at this path.");
+}
 Answer no_operation() {
-  return problem_answer(404, "No operation has this id: it was released, swept, or never there.", "no-operation");
+  return problem_answer(404, "No operation has this id: it was released, swept, or never there.",
+                        "no-operation");
 }
 
 Answer not_allowed(std::string_view allowed) {
@@ -40,16 +43,20 @@ Answer store_problem(const Store::Failed& failed) {
       return problem_answer(507, "The store has no room: " + failed.what, "store-full");
     case StoreFailure::unavailable:
     case StoreFailure::not_written:
-    case StoreFailure::incompatible: break;
+    case StoreFailure::incompatible:
+      break;
   }
   return problem_answer(503, "The store does not answer: " + failed.what, "store-unavailable");
 }
 
 std::string_view word(SettleRefusal refusal) {
   switch (refusal) {
-    case SettleRefusal::settled_already: return "settled-already";
-    case SettleRefusal::still_owned: return "still-owned";
-    case SettleRefusal::too_fresh: return "too-fresh";
+    case SettleRefusal::settled_already:
+      return "settled-already";
+    case SettleRefusal::still_owned:
+      return "still-owned";
+    case SettleRefusal::too_fresh:
+      return "too-fresh";
   }
   return "refused";
 }
@@ -61,7 +68,9 @@ Answer readiness(std::string_view reason) {
   return json_answer(reason.empty() ? 200 : 503, body.take());
 }
 
-WallTime now() { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); }
+WallTime now() {
+  return std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+}
 
 }  // namespace
 
@@ -122,14 +131,15 @@ void AdminApi::ready(Done done) {
 void AdminApi::metrics(Done done) {
   Filter unknown;
   unknown.state = State::unknown;
-  parts_.committer.list(unknown, kMostCounted, {}, [this, post = post_, done = std::move(done)](const auto& page) {
-    std::optional<std::size_t> count;
-    if (page) count = page->records.size();
-    post([this, count, done] {
-      if (count) parts_.metrics.store.unknown.set(static_cast<std::int64_t>(*count));
-      done(metrics_text());
-    });
-  });
+  parts_.committer.list(unknown, kMostCounted, {},
+                        [this, post = post_, done = std::move(done)](const auto& page) {
+                          std::optional<std::size_t> count;
+                          if (page) count = page->records.size();
+                          post([this, count, done] {
+                            if (count) parts_.metrics.store.unknown.set(static_cast<std::int64_t>(*count));
+                            done(metrics_text());
+                          });
+                        });
 }
 
 Answer AdminApi::metrics_text() {
@@ -140,25 +150,30 @@ Answer AdminApi::metrics_text() {
 void AdminApi::list(const http::RequestHead& head, Done done) {
   auto query = parse_list_query(head.query());
   if (!query) return done(problem_answer(400, query.error()));
-  parts_.committer.list(query->filter, query->limit, query->cursor, [post = post_, done = std::move(done)](auto page) {
-    post([done, page = std::move(page)] { done(page ? json_answer(200, page_json(*page)) : store_problem(page.error())); });
-  });
+  parts_.committer.list(query->filter, query->limit, query->cursor,
+                        [post = post_, done = std::move(done)](auto page) {
+                          post([done, page = std::move(page)] {
+                            done(page ? json_answer(200, page_json(*page)) : store_problem(page.error()));
+                          });
+                        });
 }
 
 void AdminApi::find(const OperationId& id, Done done, std::function<void(std::optional<Record>)> then) {
   parts_.committer.find(id, [post = post_, done = std::move(done), then = std::move(then)](auto found) {
-    post([done, then, found = std::move(found)] { found ? then(*found) : done(store_problem(found.error())); });
+    post([done, then, found = std::move(found)] {
+      found ? then(*found) : done(store_problem(found.error()));
+    });
   });
 }
 
 void AdminApi::submit(Command command, Done done, std::function<void(Result)> then) {
-  parts_.committer.submit(std::move(command),
-                          [post = post_, done = std::move(done), then = std::move(then)](Store::Outcome outcome) {
-                            post([done, then, outcome = std::move(outcome)] {
-                              const auto* failed = std::get_if<Store::Failed>(&outcome);
-                              failed == nullptr ? then(std::get<Result>(outcome)) : done(store_problem(*failed));
-                            });
-                          });
+  parts_.committer.submit(std::move(command), [post = post_, done = std::move(done),
+                                               then = std::move(then)](Store::Outcome outcome) {
+    post([done, then, outcome = std::move(outcome)] {
+      const auto* failed = std::get_if<Store::Failed>(&outcome);
+      failed == nullptr ? then(std::get<Result>(outcome)) : done(store_problem(*failed));
+    });
+  });
 }
 
 void AdminApi::show(const OperationId& id, Done done) {

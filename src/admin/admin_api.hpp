@@ -1,6 +1,6 @@
 #pragma once
-// What the admin port answers: health, metrics, and the operators' work on records. No sockets: one request in, one
-// answer out, some time later.
+// What the admin port answers: health, metrics, and the operators' work on records. No sockets: one request
+// in, one answer out, some time later.
 
 #include <functional>
 #include <memory>
@@ -13,8 +13,9 @@ namespace stet::admin {
 
 class AdminApi {
  public:
-  // Both on the admin thread, like every call of this class. `Post` may be called from any thread and outlives the
-  // api: it brings what the store thread has found back to the admin thread, where the JSON is made.
+  // Both on the admin thread, like every call of this class. `Post` may be called from any thread and
+  // outlives the api: it brings what the store thread has found back to the admin thread, where the JSON is
+  // made.
   using Done = std::function<void(Answer)>;
   using Post = std::function<void(std::function<void()>)>;
 

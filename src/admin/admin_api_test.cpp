@@ -66,7 +66,8 @@ struct AdminApiTest : testing::Test {
 
   Result run(Command command) {
     std::promise<Store::Outcome> promise;
-    committer.submit(std::move(command), [&](Store::Outcome outcome) { promise.set_value(std::move(outcome)); });
+    committer.submit(std::move(command),
+                     [&](Store::Outcome outcome) { promise.set_value(std::move(outcome)); });
     return std::get<Result>(promise.get_future().get());
   }
   Token claim(const std::string& key) {
@@ -91,7 +92,9 @@ struct AdminApiTest : testing::Test {
   }
   // plan_settle compares with the real clock: an old record is one that was made long ago.
   void long_ago() { clock->wall -= 24h; }
-  static std::string settle_path(const Token& token) { return "/api/operations/" + token.id().text() + "/settle"; }
+  static std::string settle_path(const Token& token) {
+    return "/api/operations/" + token.id().text() + "/settle";
+  }
 };
 
 TEST_F(AdminApiTest, is_alive_and_ready) {
@@ -138,8 +141,10 @@ TEST_F(AdminApiTest, lists_operations_page_by_page) {
   std::string cursor;
   std::set<std::string> seen;
   for (int pages = 0; pages < 5; ++pages) {
-    const auto page = parse(ask("GET", "/api/operations?limit=2" + (cursor.empty() ? "" : "&cursor=" + cursor)));
-    for (const auto& each : page.at("operations").as_array()) seen.insert(std::string(each.at("key").as_string()));
+    const auto page =
+        parse(ask("GET", "/api/operations?limit=2" + (cursor.empty() ? "" : "&cursor=" + cursor)));
+    for (const auto& each : page.at("operations").as_array())
+      seen.insert(std::string(each.at("key").as_string()));
     if (page.at("next").is_null()) break;
     cursor = std::string(page.at("next").as_string());
   }
@@ -178,7 +183,8 @@ TEST_F(AdminApiTest, settles_an_unknown_operation_with_its_answer) {
   const Answer answer = ask("POST", settle_path(token), R"({"status":201,"body":"{\"id\":7}"})");
   ASSERT_EQ(answer.status, 200) << answer.body;
   EXPECT_EQ(parse(answer).at("state"), "completed");
-  const Result replay = run(command::Claim{"alice", "lost", Nonce::random(), {}, "POST", "/charges", {}, 30s});
+  const Result replay =
+      run(command::Claim{"alice", "lost", Nonce::random(), {}, "POST", "/charges", {}, 30s});
   ASSERT_TRUE(std::holds_alternative<result::Replay>(replay));
   EXPECT_EQ(std::get<result::Replay>(replay).answer.body, "{\"id\":7}");
   // The late owner is fenced.
@@ -224,7 +230,8 @@ TEST_F(AdminApiTest, refuses_a_settlement_that_it_cannot_read) {
     EXPECT_EQ(answer.status, 400) << body;
     EXPECT_EQ(answer.headers.at(0).value, "application/problem+json");
   }
-  EXPECT_EQ(ask("POST", "/api/operations/" + std::string(32, 'a') + "/settle", R"({"status":200})").status, 404);
+  EXPECT_EQ(ask("POST", "/api/operations/" + std::string(32, 'a') + "/settle", R"({"status":200})").status,
+            404);
 }
 
 TEST_F(AdminApiTest, sweeps_everything_that_is_due) {
@@ -253,8 +260,9 @@ TEST_F(AdminApiTest, sweeps_after_a_clock_jump_when_an_operator_says_that_the_cl
 TEST_F(AdminApiTest, says_that_the_store_is_gone) {
   const Token token = unknown("lost");
   *broken = true;
-  for (const Answer& answer : {ask("GET", "/api/operations"), ask("GET", "/api/operations/" + token.id().text()),
-                               ask("POST", settle_path(token), R"({"status":200})"), ask("POST", "/api/sweep")}) {
+  for (const Answer& answer :
+       {ask("GET", "/api/operations"), ask("GET", "/api/operations/" + token.id().text()),
+        ask("POST", settle_path(token), R"({"status":200})"), ask("POST", "/api/sweep")}) {
     EXPECT_EQ(answer.status, 503);
     EXPECT_EQ(parse(answer).at("reason"), "store-unavailable");
   }

@@ -25,7 +25,9 @@ constexpr std::chrono::milliseconds kWrite = 30s;
 constexpr std::chrono::milliseconds kLinger = 1s;
 constexpr std::size_t kPiece = 16 << 10;
 
-WallTime now() { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); }
+WallTime now() {
+  return std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+}
 
 }  // namespace
 
@@ -106,7 +108,8 @@ AdminConnection::Task<std::optional<Answer>> AdminConnection::read_body(AdminReq
   const auto too_large = [&] {
     return problem_answer(413, "The body is larger than any answer that a route keeps.");
   };
-  if (request.head.framing == http::BodyFraming::sized && request.head.content_length > limit) co_return too_large();
+  if (request.head.framing == http::BodyFraming::sized && request.head.content_length > limit)
+    co_return too_large();
   close_after(kBody);
   http::BodyDecoder decoder(request.head, http::Trailers::refuse);
   bool asked_for = !request.head.expects_continue;
@@ -118,7 +121,8 @@ AdminConnection::Task<std::optional<Answer>> AdminConnection::read_body(AdminReq
     if (decoder.done()) break;
     if (!asked_for) {
       asked_for = true;
-      const auto [error, sent] = co_await asio::async_write(socket_, asio::buffer(http::kContinue), as_result);
+      const auto [error, sent] =
+          co_await asio::async_write(socket_, asio::buffer(http::kContinue), as_result);
       if (error) co_return std::nullopt;
     }
     if (!co_await read_more()) co_return std::nullopt;
@@ -130,7 +134,8 @@ AdminConnection::Task<std::optional<Answer>> AdminConnection::read_body(AdminReq
 AdminConnection::Task<bool> AdminConnection::read_more() {
   const std::size_t held = buffer_.size();
   buffer_.resize(held + kPiece);
-  const auto [error, got] = co_await socket_.async_read_some(asio::buffer(buffer_.data() + held, kPiece), as_result);
+  const auto [error, got] =
+      co_await socket_.async_read_some(asio::buffer(buffer_.data() + held, kPiece), as_result);
   buffer_.resize(held + (error ? 0 : got));
   if (error) close();
   co_return !error;

@@ -17,8 +17,8 @@ struct AdminRequest {
 Answer json_answer(int status, std::string body);
 Answer text_answer(int status, std::string_view content_type, std::string body);
 
-// application/problem+json (RFC 9457). Its type is about:blank: the status says what kind it is, `detail` is one
-// sentence for the operator, and `reason` one word for programs where a status has several.
+// application/problem+json (RFC 9457). Its type is about:blank: the status says what kind it is, `detail` is
+// one sentence for the operator, and `reason` one word for programs where a status has several.
 Answer problem_answer(int status, std::string_view detail, std::string_view reason = {});
 
 }  // namespace stet::admin

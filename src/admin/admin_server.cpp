@@ -33,13 +33,14 @@ std::string text_of(const tcp::endpoint& endpoint) {
 
 }  // namespace
 
-// What accept() and serve() touch belongs to the admin thread while that runs; the rest to the server's owner.
+// What accept() and serve() touch belongs to the admin thread while that runs.
 class AdminServer::Serving {
  public:
   Serving(std::shared_ptr<const config::Config> config, AdminParts parts)
       : io_(std::make_shared<asio::io_context>(1)),
         acceptor_(*io_),
-        api_(std::move(config), parts, [io = io_](std::function<void()> work) { asio::post(*io, std::move(work)); }),
+        api_(std::move(config), parts,
+             [io = io_](std::function<void()> work) { asio::post(*io, std::move(work)); }),
         log_(parts.log) {}
 
   std::string bind(const config::Config&);  // what is wrong, or nothing
@@ -76,7 +77,8 @@ std::string AdminServer::Serving::bind(const config::Config& config) {
   reach_ = endpoint.address().is_loopback() ? Reach::loopback : Reach::network;
   token_ = config.admin_token;
   if (reach_ == Reach::network && !token_) {
-    return "The admin port " + where + " could be reached from elsewhere: set admin_token, or bind 127.0.0.1.";
+    return "The admin port " + where +
+           " could be reached from elsewhere: set admin_token, or bind 127.0.0.1.";
   }
   acceptor_.open(endpoint.protocol(), error);
   if (!error) acceptor_.set_option(tcp::acceptor::reuse_address(true), error);
@@ -87,8 +89,8 @@ std::string AdminServer::Serving::bind(const config::Config& config) {
   return {};
 }
 
-// A reload that moves the port to loopback and drops the token opens nothing: the port stays where it is until a
-// restart, and so does the token.
+// A reload that moves the port to loopback and drops the token opens nothing: the port stays where it is
+// until a restart, and so does the token.
 void AdminServer::Serving::use(std::shared_ptr<const config::Config> config) {
   if (reach_ == Reach::network && !config->admin_token) {
     auto kept = std::make_shared<config::Config>(*config);
@@ -126,7 +128,8 @@ asio::awaitable<void> AdminServer::Serving::accept() {
     auto [error, socket] = co_await acceptor_.async_accept(as_result);
     if (!acceptor_.is_open()) break;
     if (error) {  // out of descriptors, most likely: let some be closed
-      log_.once(Level::warning, "admin-accept-failed", "A connection to the admin port could not be accepted.");
+      log_.once(Level::warning, "admin-accept-failed",
+                "A connection to the admin port could not be accepted.");
       pause.expires_after(std::chrono::milliseconds(100));
       co_await pause.async_wait(as_result);
     }
@@ -142,8 +145,8 @@ asio::awaitable<void> AdminServer::Serving::serve(std::shared_ptr<AdminConnectio
   connections_.erase(connection);
 }
 
-Expected<std::unique_ptr<AdminServer>, std::string> AdminServer::open(std::shared_ptr<const config::Config> config,
-                                                                      AdminParts parts) {
+Expected<std::unique_ptr<AdminServer>, std::string> AdminServer::open(
+    std::shared_ptr<const config::Config> config, AdminParts parts) {
   auto serving = std::make_unique<Serving>(config, parts);
   if (std::string wrong = serving->bind(*config); !wrong.empty()) {
     return unexpected(std::move(wrong));
@@ -155,10 +158,20 @@ Expected<std::unique_ptr<AdminServer>, std::string> AdminServer::open(std::share
 
 AdminServer::AdminServer(std::unique_ptr<Serving> serving, Metrics& metrics)
     : serving_(std::move(serving)), metrics_(metrics) {}
-AdminServer::~AdminServer() { stop(); }
-std::string AdminServer::address() const { return serving_->address(); }
-void AdminServer::set_draining() { metrics_.process.draining.set(1); }
-void AdminServer::use(std::shared_ptr<const config::Config> config) { serving_->use(std::move(config)); }
-void AdminServer::stop() { serving_->stop(); }
+AdminServer::~AdminServer() {
+  stop();
+}
+std::string AdminServer::address() const {
+  return serving_->address();
+}
+void AdminServer::set_draining() {
+  metrics_.process.draining.set(1);
+}
+void AdminServer::use(std::shared_ptr<const config::Config> config) {
+  serving_->use(std::move(config));
+}
+void AdminServer::stop() {
+  serving_->stop();
+}
 
 }  // namespace stet::admin

@@ -1,8 +1,10 @@
 #pragma once
 // The admin port: health, metrics and the operators' API (docs/operating.md), on a thread of its own.
 //
-//   auto admin = AdminServer::open(config, {committer, metrics, log});   // before the committer ends, end this
+//   auto admin = AdminServer::open(config, {committer, metrics, log});
 //   log.event(Level::info, "ready", …, {{"admin", (*admin)->address()}});
+//
+// End it before the committer.
 
 #include <memory>
 #include <string>
@@ -24,9 +26,11 @@ struct AdminParts {
 
 class AdminServer {
  public:
-  // Binds config->admin and starts to serve. The error is one sentence for the log (the process ends with status 3):
-  // the port is taken, the address is not ours, or it can be reached from elsewhere and there is no admin_token.
-  static Expected<std::unique_ptr<AdminServer>, std::string> open(std::shared_ptr<const config::Config>, AdminParts);
+  // Binds config->admin and starts to serve. The error is one sentence for the log (the process ends with
+  // status 3): the port is taken, the address is not ours, or it can be reached from elsewhere and there is
+  // no admin_token.
+  static Expected<std::unique_ptr<AdminServer>, std::string> open(std::shared_ptr<const config::Config>,
+                                                                  AdminParts);
   ~AdminServer();  // stop()
 
   std::string address() const;  // "127.0.0.1:9090", with the port that the system picked

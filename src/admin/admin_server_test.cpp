@@ -86,7 +86,9 @@ struct AdminServerTest : testing::Test {
     ASSERT_TRUE(opened.has_value()) << opened.error();
     server = std::move(*opened);
   }
-  static std::string get(const std::string& path) { return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n"; }
+  static std::string get(const std::string& path) {
+    return "GET " + path + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  }
 
   std::shared_ptr<config::Config> config = std::make_shared<config::Config>();
   Metrics metrics;
@@ -113,8 +115,9 @@ TEST_F(AdminServerTest, answers_head_without_a_body) {
 
 TEST_F(AdminServerTest, takes_a_body_in_pieces_and_asks_for_it_when_expected) {
   Client client(server->address());
-  client.send("POST /api/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-              "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n");
+  client.send(
+      "POST /api/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Expect: 100-continue\r\nTransfer-Encoding: chunked\r\n\r\n");
   client.read_until("100 Continue\r\n\r\n");
   client.send("1\r\n{\r\n");
   client.send("1\r\n}\r\n0\r\n\r\n");
@@ -123,8 +126,9 @@ TEST_F(AdminServerTest, takes_a_body_in_pieces_and_asks_for_it_when_expected) {
 
 TEST_F(AdminServerTest, closes_after_a_request_that_two_readers_could_read_differently) {
   Client client(server->address());
-  client.send("POST /api/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}" +
-              get("/livez"));
+  client.send(
+      "POST /api/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}" +
+      get("/livez"));
   const std::string text = client.read_to_end();
   EXPECT_EQ(text.rfind("HTTP/1.1 400 ", 0), 0U) << text;
   EXPECT_EQ(text.find("\r\n\r\nok\n"), std::string::npos);
@@ -132,8 +136,9 @@ TEST_F(AdminServerTest, closes_after_a_request_that_two_readers_could_read_diffe
 
 TEST_F(AdminServerTest, refuses_a_body_that_no_answer_could_need) {
   Client client(server->address());
-  client.send("POST /api/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
-              "Content-Length: 100000000\r\n\r\n");
+  client.send(
+      "POST /api/sweep HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+      "Content-Length: 100000000\r\n\r\n");
   EXPECT_EQ(client.read_to_end().rfind("HTTP/1.1 413 ", 0), 0U);
 }
 

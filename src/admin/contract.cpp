@@ -21,7 +21,8 @@ Answer contract_answer(const config::Config& config, std::string_view accept) {
                     {"Cache-Control", "no-cache"},
                     {"Vary", "Accept"},
                     {"X-Content-Type-Options", "nosniff"}};
-  if (html) answer.headers.push_back({"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"});
+  if (html)
+    answer.headers.push_back({"Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'"});
   answer.body = html ? contract_html(config) : contract_json(config);
   return answer;
 }

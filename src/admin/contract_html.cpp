@@ -13,22 +13,32 @@ constexpr std::string_view kHead =
     "code{font-size:.95em}h1{line-height:1.2}h2{font-size:1.15rem;margin:2.5rem 0 .3rem}"
     "table{border-collapse:collapse;width:100%}th,td{border-top:1px solid var(--line);padding:.45rem 0;"
     "text-align:left;vertical-align:top}th{width:12rem;padding-right:1rem;font-weight:600}"
-    "@media(max-width:36rem){th,td{display:block;width:auto;padding:.2rem 0}td{border:0;padding-bottom:.5rem}}"
+    "@media(max-width:36rem){th,td{display:block;width:auto;padding:.2rem "
+    "0}td{border:0;padding-bottom:.5rem}}"
     "</style>\n</head>\n<body>\n<h1>Retrying safely</h1>\n";
 
 void append_prose(std::string& out, std::string_view text) {
   bool code = false;
   for (const char c : text) {
     switch (c) {
-      case '&': out += "&amp;"; break;
-      case '<': out += "&lt;"; break;
-      case '>': out += "&gt;"; break;
-      case '"': out += "&quot;"; break;
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
       case '`':
         out += code ? "</code>" : "<code>";
         code = !code;
         break;
-      default: out += c;
+      default:
+        out += c;
     }
   }
 }
@@ -58,7 +68,9 @@ std::string size_words(std::uint64_t bytes) {
   return unit == std::string::npos ? text + " bytes" : text.insert(unit, " ");
 }
 
-std::string code(std::string_view text) { return "`" + std::string(text) + "`"; }
+std::string code(std::string_view text) {
+  return "`" + std::string(text) + "`";
+}
 
 std::string key_words(const config::Route& route) {
   std::string words;
@@ -77,7 +89,8 @@ std::string key_words(const config::Route& route) {
         words += key_place(route) + ". Without one the request is passed on unprotected.";
         break;
       case config::KeyMode::off:
-        words += alone ? "Passed on as it is, without protection." : "passed on as they are, without protection.";
+        words +=
+            alone ? "Passed on as it is, without protection." : "passed on as they are, without protection.";
         break;
     }
   }
@@ -87,18 +100,20 @@ std::string key_words(const config::Route& route) {
 std::string after_words(const Terms& terms) {
   if (terms.tombstone.count() == 0) return "The key counts as new, and the request runs again.";
   return "For " + duration_words(terms.tombstone) +
-         " more the key is refused with `key-expired`, so that a very late retry is no second effect. Then the key "
+         " more the key is refused with `key-expired`, so that a very late retry is no second effect. Then "
+         "the key "
          "counts as new.";
 }
 
 std::string in_progress_words(const config::Route& route) {
-  const std::string refused =
-      std::to_string(route.status_in_progress) + " `in-progress` with `Retry-After`; send it again after that";
+  const std::string refused = std::to_string(route.status_in_progress) +
+                              " `in-progress` with `Retry-After`; send it again after that";
   switch (route.policy.in_progress) {
-    case InProgressMode::conflict: return refused + ".";
+    case InProgressMode::conflict:
+      return refused + ".";
     case InProgressMode::wait:
-      return "The retry waits up to " + duration_words(route.policy.wait) + " for the first one's answer. After that: " +
-             refused + ".";
+      return "The retry waits up to " + duration_words(route.policy.wait) +
+             " for the first one's answer. After that: " + refused + ".";
     case InProgressMode::accept:
       return "202 with a `Location` where the answer will be.";
   }
@@ -111,16 +126,21 @@ std::string unknown_words(const config::Route& route) {
   if (route.upstream_joins) return when + "the next retry finds the answer, or runs if nothing was done.";
   switch (route.policy.terms.on_unknown) {
     case OnUnknown::fail:
-      return when + "`outcome-unknown`. Nothing runs again under this key until the operators of this API have looked.";
-    case OnUnknown::retry: return when + "`outcome-unknown`. The next retry runs again, and the API recognises the key.";
+      return when +
+             "`outcome-unknown`. Nothing runs again under this key until the operators of this API have "
+             "looked.";
+    case OnUnknown::retry:
+      return when + "`outcome-unknown`. The next retry runs again, and the API recognises the key.";
     case OnUnknown::ask:
-      return when + "`outcome-unknown`. With the next retry the API is asked what became of the first attempt.";
+      return when +
+             "`outcome-unknown`. With the next retry the API is asked what became of the first attempt.";
   }
   return "";
 }
 
 std::string same_words(const config::FingerprintSettings& fingerprint) {
-  std::string words = "Method, path with query, content type and body; in JSON, neither order nor spacing matter.";
+  std::string words =
+      "Method, path with query, content type and body; in JSON, neither order nor spacing matter.";
   if (!fingerprint.headers.empty()) words += " Also the headers " + code_list(fingerprint.headers) + ".";
   if (!fingerprint.only.empty()) words += " Of the body only " + code_list(fingerprint.only) + ".";
   if (!fingerprint.ignore.empty()) words += " Of the body all but " + code_list(fingerprint.ignore) + ".";
@@ -130,27 +150,33 @@ std::string same_words(const config::FingerprintSettings& fingerprint) {
 void append_keyed(std::string& out, const config::Route& route) {
   const Policy& policy = route.policy;
   const StatusLists statuses = status_lists(policy.statuses);
-  append_row(out, "A retry gets",
-             policy.terms.retention == kForever
-                 ? "the first answer, for good. Nothing runs twice."
-                 : "the first answer, for at least " + duration_words(policy.terms.retention) +
-                       " from when it was given. Nothing runs twice. `Stet-Replayable-Until` says until when.");
+  append_row(
+      out, "A retry gets",
+      policy.terms.retention == kForever
+          ? "the first answer, for good. Nothing runs twice."
+          : "the first answer, for at least " + duration_words(policy.terms.retention) +
+                " from when it was given. Nothing runs twice. `Stet-Replayable-Until` says until when.");
   if (policy.terms.retention != kForever) append_row(out, "After that", after_words(policy.terms));
   append_row(out, "While the first runs", in_progress_words(route));
   append_row(out, "A slow answer",
              "After " + duration_words(policy.response_timeout) +
-                 (policy.in_progress == InProgressMode::accept ? ": 202 with a `Location`" : ": 504 `still-running`") +
-                 ". The answer is still kept when it comes within " + duration_words(policy.completion_timeout) +
-                 ", and a retry gets it.");
+                 (policy.in_progress == InProgressMode::accept ? ": 202 with a `Location`"
+                                                               : ": 504 `still-running`") +
+                 ". The answer is still kept when it comes within " +
+                 duration_words(policy.completion_timeout) + ", and a retry gets it.");
   append_row(out, "Outcome unknown", unknown_words(route));
-  append_row(out, "Answers kept", code_list(statuses.recorded) + ", except where a single status is named in another row.");
-  append_row(out, "Nothing happened", code_list(statuses.released) + ": the key is free again, and a retry runs.");
-  append_row(out, "The same request", same_words(route.fingerprint) + " A different request under a used key: " +
-                                          std::to_string(route.status_key_reused) + " `key-reused`.");
+  append_row(out, "Answers kept",
+             code_list(statuses.recorded) + ", except where a single status is named in another row.");
+  append_row(out, "Nothing happened",
+             code_list(statuses.released) + ": the key is free again, and a retry runs.");
+  append_row(out, "The same request",
+             same_words(route.fingerprint) + " A different request under a used key: " +
+                 std::to_string(route.status_key_reused) + " `key-reused`.");
   append_row(out, "Keys belong to", caller_words(route) + ".");
-  append_row(out, "Sizes", "A request body of up to " + size_words(route.max_request_body) +
-                               ". Answers over " + size_words(route.max_response_body) +
-                               " are given once and not kept: a retry gets `answer-not-kept`.");
+  append_row(out, "Sizes",
+             "A request body of up to " + size_words(route.max_request_body) + ". Answers over " +
+                 size_words(route.max_response_body) +
+                 " are given once and not kept: a retry gets `answer-not-kept`.");
   if (policy.on_store_failure == OnStoreFailure::open) {
     append_row(out, "Limits of the promise",
                "When the gateway cannot record a request at all, it is passed on without protection "
@@ -171,15 +197,18 @@ void append_route(std::string& out, const config::Route& route, std::string_view
 
 std::string contract_html(const config::Config& config) {
   std::string out(kHead);
-  append_paragraph(out,
-                   "Give each thing that you want done one key of your own, a fresh UUID say, and keep it before you "
-                   "send. Send every retry of that one thing with the same key. Then it happens at most once, and "
-                   "every retry gets the answer of the first attempt.");
+  append_paragraph(
+      out,
+      "Give each thing that you want done one key of your own, a fresh UUID say, and keep it before you "
+      "send. Send every retry of that one thing with the same key. Then it happens at most once, and "
+      "every retry gets the answer of the first attempt.");
   for (const config::Route& route : config.routes) append_route(out, route, code(route.name));
   append_route(out, config.defaults, config.routes.empty() ? "All requests" : "All other requests");
-  out += "<p>Every error is a <a href=\"/.well-known/stet/problems/\">problem with a page of its own</a>, and says "
-         "whether a retry is safe. This page as JSON: ask for <code>application/json</code>.</p>\n"
-         "</body>\n</html>\n";
+  out +=
+      "<p>Every error is a <a href=\"/.well-known/stet/problems/\">problem with a page of its own</a>, and "
+      "says "
+      "whether a retry is safe. This page as JSON: ask for <code>application/json</code>.</p>\n"
+      "</body>\n</html>\n";
   return out;
 }
 

@@ -24,18 +24,24 @@ json::string duration(milliseconds time) {
 
 std::string_view in_progress_name(InProgressMode mode) {
   switch (mode) {
-    case InProgressMode::conflict: return "conflict";
-    case InProgressMode::wait: return "wait";
-    case InProgressMode::accept: return "accept";
+    case InProgressMode::conflict:
+      return "conflict";
+    case InProgressMode::wait:
+      return "wait";
+    case InProgressMode::accept:
+      return "accept";
   }
   return "";
 }
 
 std::string_view on_unknown_name(OnUnknown policy) {
   switch (policy) {
-    case OnUnknown::fail: return "fail";
-    case OnUnknown::retry: return "retry";
-    case OnUnknown::ask: return "ask";
+    case OnUnknown::fail:
+      return "fail";
+    case OnUnknown::retry:
+      return "retry";
+    case OnUnknown::ask:
+      return "ask";
   }
   return "";
 }
@@ -66,7 +72,8 @@ json::object keyed_terms(const config::Route& route) {
                                       {"headers", array_of(route.fingerprint.headers)}};
   terms["max_request_body"] = route.max_request_body;
   terms["max_response_body"] = route.max_response_body;
-  terms["status"] = json::object{{"in_progress", route.status_in_progress}, {"key_reused", route.status_key_reused}};
+  terms["status"] =
+      json::object{{"in_progress", route.status_in_progress}, {"key_reused", route.status_key_reused}};
   return terms;
 }
 
@@ -89,9 +96,10 @@ std::string contract_json(const config::Config& config) {
   json::array routes;
   for (const config::Route& route : config.routes) routes.push_back(route_json(route));
   return json::serialize(json::object{
-             {"guarantee", "Within the retention window, for a given scope and key and a matching fingerprint, the "
-                           "effect happens at most once and every retry gets the answer that the first attempt "
-                           "produced."},
+             {"guarantee",
+              "Within the retention window, for a given scope and key and a matching fingerprint, the "
+              "effect happens at most once and every retry gets the answer that the first attempt "
+              "produced."},
              {"problems", "/.well-known/stet/problems/"},
              {"routes", std::move(routes)},
              {"defaults", route_json(config.defaults)}}) +

@@ -9,13 +9,20 @@ namespace {
 std::string_view kind_name(config::ScopePart::Kind kind) {
   using Kind = config::ScopePart::Kind;
   switch (kind) {
-    case Kind::credentials: return "credentials";
-    case Kind::header: return "header";
-    case Kind::cookie: return "cookie";
-    case Kind::jwt: return "jwt";
-    case Kind::auth: return "auth";
-    case Kind::client_cert: return "client-cert";
-    case Kind::none: return "none";
+    case Kind::credentials:
+      return "credentials";
+    case Kind::header:
+      return "header";
+    case Kind::cookie:
+      return "cookie";
+    case Kind::jwt:
+      return "jwt";
+    case Kind::auth:
+      return "auth";
+    case Kind::client_cert:
+      return "client-cert";
+    case Kind::none:
+      return "none";
   }
   return "";
 }
@@ -23,13 +30,20 @@ std::string_view kind_name(config::ScopePart::Kind kind) {
 std::string caller_part(const config::ScopePart& part) {
   using Kind = config::ScopePart::Kind;
   switch (part.kind) {
-    case Kind::credentials: return "your credentials";
-    case Kind::header: return "the account that the entrance of this API finds";
-    case Kind::cookie: return "your session";
-    case Kind::jwt: return "the claim `" + part.name + "` of your token";
-    case Kind::auth: return "who you are to this API";
-    case Kind::client_cert: return "your certificate";
-    case Kind::none: break;
+    case Kind::credentials:
+      return "your credentials";
+    case Kind::header:
+      return "the account that the entrance of this API finds";
+    case Kind::cookie:
+      return "your session";
+    case Kind::jwt:
+      return "the claim `" + part.name + "` of your token";
+    case Kind::auth:
+      return "who you are to this API";
+    case Kind::client_cert:
+      return "your certificate";
+    case Kind::none:
+      break;
   }
   return "everybody: keys are shared by all callers";
 }
@@ -47,9 +61,12 @@ std::string joined(const std::vector<std::string>& parts, std::string_view last)
 
 std::string_view name(config::KeyMode mode) {
   switch (mode) {
-    case config::KeyMode::off: return "off";
-    case config::KeyMode::optional: return "optional";
-    case config::KeyMode::required: return "required";
+    case config::KeyMode::off:
+      return "off";
+    case config::KeyMode::optional:
+      return "optional";
+    case config::KeyMode::required:
+      return "required";
   }
   return "";
 }
@@ -59,7 +76,8 @@ std::vector<KeyRule> key_rules(const config::Route& route) {
   std::vector<KeyRule> rules;
   for (const std::string& method : route.match ? route.match->methods : writes) {
     const config::KeyMode mode = route.key_mode(method);
-    const auto same = std::find_if(rules.begin(), rules.end(), [&](const KeyRule& rule) { return rule.mode == mode; });
+    const auto same =
+        std::find_if(rules.begin(), rules.end(), [&](const KeyRule& rule) { return rule.mode == mode; });
     if (same == rules.end()) {
       rules.push_back({mode, {method}});
     } else {
@@ -71,7 +89,8 @@ std::vector<KeyRule> key_rules(const config::Route& route) {
 
 bool takes_keys(const config::Route& route) {
   const auto rules = key_rules(route);
-  return std::any_of(rules.begin(), rules.end(), [](const KeyRule& rule) { return rule.mode != config::KeyMode::off; });
+  return std::any_of(rules.begin(), rules.end(),
+                     [](const KeyRule& rule) { return rule.mode != config::KeyMode::off; });
 }
 
 StatusLists status_lists(const StatusTable& table) {
@@ -82,7 +101,8 @@ StatusLists status_lists(const StatusTable& table) {
   };
   for (int hundreds = 2; hundreds <= 5; ++hundreds) {
     std::array<int, 3> counts{};
-    for (int rest = 0; rest < 100; ++rest) ++counts[static_cast<std::size_t>(table.meaning(hundreds * 100 + rest))];
+    for (int rest = 0; rest < 100; ++rest)
+      ++counts[static_cast<std::size_t>(table.meaning(hundreds * 100 + rest))];
     const auto most = std::max_element(counts.begin(), counts.end()) - counts.begin();
     const auto usual = static_cast<StatusMeaning>(most);
     list_of(usual).push_back(std::to_string(hundreds) + "xx");
@@ -96,10 +116,14 @@ StatusLists status_lists(const StatusTable& table) {
 std::string key_place(const config::Route& route) {
   using Kind = config::KeySource::Kind;
   switch (route.key_from.kind) {
-    case Kind::json: return "the member `" + route.key_from.json_pointer + "` of the JSON body";
-    case Kind::path: return "segment " + std::to_string(route.key_from.segment) + " of the path";
-    case Kind::query: return "the query parameter `" + route.key_from.parameter + "`";
-    case Kind::header: break;
+    case Kind::json:
+      return "the member `" + route.key_from.json_pointer + "` of the JSON body";
+    case Kind::path:
+      return "segment " + std::to_string(route.key_from.segment) + " of the path";
+    case Kind::query:
+      return "the query parameter `" + route.key_from.parameter + "`";
+    case Kind::header:
+      break;
   }
   std::vector<std::string> names;
   for (const std::string& header : route.key_headers) names.push_back("`" + header + "`");
@@ -127,8 +151,8 @@ std::string duration_words(milliseconds time) {
     std::int64_t ms;
     std::string_view name;
   };
-  constexpr std::array<Unit, 5> kUnits{{{86'400'000, "day"}, {3'600'000, "hour"}, {60'000, "minute"},
-                                        {1'000, "second"}, {1, "millisecond"}}};
+  constexpr std::array<Unit, 5> kUnits{
+      {{86'400'000, "day"}, {3'600'000, "hour"}, {60'000, "minute"}, {1'000, "second"}, {1, "millisecond"}}};
   for (const Unit& unit : kUnits) {
     // One day reads better as 24 hours: that is how a deadline is counted.
     if (time.count() % unit.ms != 0 || (unit.ms == 86'400'000 && time.count() / unit.ms < 2)) continue;

@@ -17,7 +17,7 @@ std::vector<KeyRule> key_rules(const config::Route&);
 bool takes_keys(const config::Route&);
 std::string_view name(config::KeyMode);
 
-// "4xx" where a whole class is meant, single statuses where they differ from their class: the most specific wins.
+// "4xx" where a whole class is meant, single statuses where they differ from it.
 struct StatusLists {
   std::vector<std::string> recorded;
   std::vector<std::string> released;
@@ -28,7 +28,7 @@ StatusLists status_lists(const StatusTable&);
 // Where a caller puts the key, and what makes two callers the same.
 std::string key_place(const config::Route&);
 std::string caller_words(const config::Route&);
-// The kinds of the scope's parts, without the names of headers that an ingress sets. Empty: nothing is configured.
+// The kinds of the scope's parts, without the names of trusted headers. Empty: nothing is configured.
 std::vector<std::string> scope_kinds(const config::Route&);
 
 std::string duration_words(milliseconds);  // "24 hours", "90 seconds", "forever"

@@ -14,7 +14,8 @@ using namespace std::chrono_literals;
 
 config::Config shop() {
   config::Config config;
-  config.upstream.push_back({config::UpstreamUrl::Scheme::http, "10.1.2.3", 3000, "", "http://10.1.2.3:3000"});
+  config.upstream.push_back(
+      {config::UpstreamUrl::Scheme::http, "10.1.2.3", 3000, "", "http://10.1.2.3:3000"});
   config.admin_token = "hunter2";
   config::Route route;
   route.name = "POST /charges";
@@ -82,7 +83,9 @@ TEST(Contract, escapes_what_the_configuration_says) {
 }
 
 TEST(Contract, is_html_for_browsers_and_json_for_programs) {
-  const auto type = [](std::string_view accept) { return contract_answer(shop(), accept).headers.at(0).value; };
+  const auto type = [](std::string_view accept) {
+    return contract_answer(shop(), accept).headers.at(0).value;
+  };
   EXPECT_EQ(type("text/html,application/xhtml+xml,*/*;q=0.8"), "text/html; charset=utf-8");
   EXPECT_EQ(type("application/json"), "application/json");
   EXPECT_EQ(type("application/json, text/html;q=0.5"), "application/json");

@@ -25,11 +25,13 @@ std::vector<Store::Outcome> CountedStore::execute(std::span<const Command> batch
 }
 
 // An owner that is fenced lost its record to somebody, unless there is none: then the claim itself is gone.
-void CountedStore::look_for_lost_claims(std::span<const Command> batch, const std::vector<Outcome>& outcomes) {
+void CountedStore::look_for_lost_claims(std::span<const Command> batch,
+                                        const std::vector<Outcome>& outcomes) {
   for (std::size_t i = 0; i < batch.size() && i < outcomes.size(); ++i) {
     const auto* complete = std::get_if<command::Complete>(&batch[i]);
     const auto* result = std::get_if<Result>(&outcomes[i]);
-    if (complete == nullptr || result == nullptr || !std::holds_alternative<result::Fenced>(*result)) continue;
+    if (complete == nullptr || result == nullptr || !std::holds_alternative<result::Fenced>(*result))
+      continue;
     try {
       if (!store_->find(complete->token.id())) metrics_.lost_claims.add();
     } catch (const StoreError&) {

@@ -13,7 +13,8 @@ namespace stet::admin {
 
 class CountedStore final : public Store {
  public:
-  CountedStore(std::unique_ptr<Store> store, StoreMetrics& metrics) : store_(std::move(store)), metrics_(metrics) {}
+  CountedStore(std::unique_ptr<Store> store, StoreMetrics& metrics)
+      : store_(std::move(store)), metrics_(metrics) {}
 
   std::vector<Outcome> execute(std::span<const Command> batch) override;
   std::optional<Result> peek(const command::Claim&) noexcept override;

@@ -42,7 +42,9 @@ struct CountedStoreTest : testing::Test {
   CountedStore store{std::unique_ptr<Store>(inner), metrics};
   std::vector<Command> renewals{command::Renew{}, command::Renew{}};
 
-  std::uint64_t errors(StoreFailure kind) const { return metrics.errors[static_cast<std::size_t>(kind)].value(); }
+  std::uint64_t errors(StoreFailure kind) const {
+    return metrics.errors[static_cast<std::size_t>(kind)].value();
+  }
 };
 
 TEST_F(CountedStoreTest, passes_everything_through_and_counts_it) {

@@ -9,9 +9,12 @@ namespace {
 
 std::string_view type_name(Exposition::Type type) {
   switch (type) {
-    case Exposition::Type::counter: return "counter";
-    case Exposition::Type::gauge: return "gauge";
-    case Exposition::Type::histogram: return "histogram";
+    case Exposition::Type::counter:
+      return "counter";
+    case Exposition::Type::gauge:
+      return "gauge";
+    case Exposition::Type::histogram:
+      return "histogram";
   }
   return "untyped";
 }
@@ -35,12 +38,17 @@ void Exposition::begin(std::string_view name, Type type, std::string_view help) 
   text_.append("\n# TYPE ").append(name).append(" ").append(type_name(type)).append("\n");
 }
 
-void Exposition::sample(std::uint64_t value, Labels labels) { line("", labels, "", std::to_string(value)); }
-void Exposition::sample(std::int64_t value, Labels labels) { line("", labels, "", std::to_string(value)); }
+void Exposition::sample(std::uint64_t value, Labels labels) {
+  line("", labels, "", std::to_string(value));
+}
+void Exposition::sample(std::int64_t value, Labels labels) {
+  line("", labels, "", std::to_string(value));
+}
 
 void Exposition::sample(double value, Labels labels) {
   std::array<char, 64> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed, 3);
+  const auto end =
+      std::to_chars(digits.data(), digits.data() + digits.size(), value, std::chars_format::fixed, 3);
   line("", labels, "", std::string_view(digits.data(), static_cast<std::size_t>(end.ptr - digits.data())));
 }
 
@@ -65,7 +73,8 @@ void Exposition::totals(std::string_view sum, std::uint64_t count, Labels labels
   line("_count", labels, "", std::to_string(count));
 }
 
-void Exposition::line(std::string_view suffix, Labels labels, std::string_view bound, std::string_view value) {
+void Exposition::line(std::string_view suffix, Labels labels, std::string_view bound,
+                      std::string_view value) {
   text_.append(name_).append(suffix);
   char opening = '{';
   const auto label = [&](std::string_view name, std::string_view content) {

@@ -1,5 +1,5 @@
 #pragma once
-// Prometheus' text exposition format 0.0.4, appended to a string. One family at a time: begin(), then its samples.
+// Prometheus' text exposition format 0.0.4, in a string. One family at a time: begin(), then its samples.
 
 #include <cstdint>
 #include <initializer_list>

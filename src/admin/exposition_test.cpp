@@ -9,7 +9,8 @@ TEST(Exposition, escapes_label_values) {
   Exposition out;
   out.begin("stet_x", Exposition::Type::gauge, "An x.");
   out.sample(std::int64_t{-3}, {{"route", "POST /a\"b\\c\nd"}});
-  EXPECT_EQ(out.take(), "# HELP stet_x An x.\n# TYPE stet_x gauge\nstet_x{route=\"POST /a\\\"b\\\\c\\nd\"} -3\n");
+  EXPECT_EQ(out.take(),
+            "# HELP stet_x An x.\n# TYPE stet_x gauge\nstet_x{route=\"POST /a\\\"b\\\\c\\nd\"} -3\n");
 }
 
 TEST(Exposition, writes_a_histogram_cumulatively_with_its_sum_and_count) {

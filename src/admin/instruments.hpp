@@ -81,8 +81,8 @@ class BasicHistogram {
 // Microseconds. From a replay out of memory (50 µs) to the default response_timeout and the
 // completion_timeout beyond it.
 inline constexpr std::array<std::uint64_t, 18> kDurationBounds{
-    50,      100,     250,     500,       1'000,     2'500,      5'000,      10'000,     25'000,
-    50'000,  100'000, 250'000, 500'000,   1'000'000, 5'000'000,  10'000'000, 30'000'000, 600'000'000};
+    50,     100,     250,     500,     1'000,     2'500,     5'000,      10'000,     25'000,
+    50'000, 100'000, 250'000, 500'000, 1'000'000, 5'000'000, 10'000'000, 30'000'000, 600'000'000};
 // Commands in one store batch.
 inline constexpr std::array<std::uint64_t, 11> kBatchBounds{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024};
 

@@ -24,7 +24,8 @@ bool set_created_before(ListQuery& query, const std::string& value) {
 
 bool set_limit(ListQuery& query, const std::string& value) {
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), query.limit);
-  return error == std::errc() && end == value.data() + value.size() && query.limit >= 1 && query.limit <= kMostAtOnce;
+  return error == std::errc() && end == value.data() + value.size() && query.limit >= 1 &&
+         query.limit <= kMostAtOnce;
 }
 
 struct Parameter {

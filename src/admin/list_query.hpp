@@ -15,8 +15,8 @@ struct ListQuery {
   std::string cursor;
 };
 
-// state, scope, key, created_before (RFC 3339), limit, cursor. Anything else is an error: a misspelt filter that
-// is ignored lists what nobody asked for. The error is one sentence for the operator.
+// state, scope, key, created_before (RFC 3339), limit, cursor. Anything else is an error: a misspelt filter
+// that is ignored lists what nobody asked for. The error is one sentence for the operator.
 Expected<ListQuery, std::string> parse_list_query(std::string_view query);
 
 }  // namespace stet::admin

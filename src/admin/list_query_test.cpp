@@ -9,7 +9,8 @@ TEST(ListQuery, is_everything_when_empty) {
   const auto query = parse_list_query("");
   ASSERT_TRUE(query.has_value());
   EXPECT_EQ(query->limit, 100U);
-  EXPECT_FALSE(query->filter.state || query->filter.scope || query->filter.key || query->filter.created_before);
+  EXPECT_FALSE(query->filter.state || query->filter.scope || query->filter.key ||
+               query->filter.created_before);
   EXPECT_EQ(query->cursor, "");
 }
 
@@ -32,8 +33,8 @@ TEST(ListQuery, takes_an_empty_filter_for_none) {
 }
 
 TEST(ListQuery, refuses_what_it_would_have_to_ignore) {
-  for (const char* query : {"stat=unknown", "state=lost", "limit=0", "limit=1001", "limit=-1", "limit=1x", "key=%zz",
-                            "state=unknown&state=pending", "created_before=yesterday"}) {
+  for (const char* query : {"stat=unknown", "state=lost", "limit=0", "limit=1001", "limit=-1", "limit=1x",
+                            "key=%zz", "state=unknown&state=pending", "created_before=yesterday"}) {
     EXPECT_FALSE(parse_list_query(query).has_value()) << query;
   }
 }

@@ -11,7 +11,9 @@ namespace {
 // How often lost lines are mentioned while they go on being lost.
 constexpr std::chrono::seconds kTellDropped{10};
 
-WallTime wall_time() { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); }
+WallTime wall_time() {
+  return std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+}
 
 }  // namespace
 
@@ -34,12 +36,14 @@ void Log::request(const RequestLine& line) {
   put(format_ == config::LogFormat::json ? json_line(line, keys, now) : text_line(line, keys, now));
 }
 
-void Log::event(Level level, std::string_view name, std::string_view message, std::initializer_list<Field> fields) {
+void Log::event(Level level, std::string_view name, std::string_view message,
+                std::initializer_list<Field> fields) {
   if (format_ == config::LogFormat::off) return;
   put(event_line(level, name, message, fields));
 }
 
-void Log::once(Level level, std::string_view name, std::string_view message, std::initializer_list<Field> fields) {
+void Log::once(Level level, std::string_view name, std::string_view message,
+               std::initializer_list<Field> fields) {
   {
     const std::scoped_lock lock(mutex_);
     if (said_.contains(name)) return;
@@ -80,8 +84,12 @@ void Log::flush(std::chrono::milliseconds patience) {
   if (format_ != config::LogFormat::off) writer_->wait_until_written(patience);
 }
 
-std::uint64_t Log::dropped() const { return writer_->dropped(); }
+std::uint64_t Log::dropped() const {
+  return writer_->dropped();
+}
 
-void Log::set_keys(config::LogKeys keys) { keys_.store(keys, std::memory_order_relaxed); }
+void Log::set_keys(config::LogKeys keys) {
+  keys_.store(keys, std::memory_order_relaxed);
+}
 
 }  // namespace stet::admin

@@ -1,9 +1,9 @@
 #pragma once
-// The log: one line on stderr for each request and for each turn in the process's life, as JSON or for people.
+// The log: one line on stderr for each request and for each turn in the process's life.
 //
-// A call formats its line, appends it to a bounded queue and returns; a thread of the log's own writes. When stderr
-// is a full pipe or a full disk, lines are dropped and counted, and no request waits or fails. Any thread.
-// Bodies, header values and query strings have no way in.
+// A call formats its line, appends it to a bounded queue and returns; a thread of the log's own writes. When
+// stderr is a full pipe or a full disk, lines are dropped and counted, and no request waits or fails. Any
+// thread. Bodies, header values and query strings have no way in.
 
 #include <atomic>
 #include <chrono>
@@ -31,21 +31,21 @@ enum class Level : std::uint8_t { info, warning, error };
 // What is logged of one request. Views are read before the call returns.
 struct RequestLine {
   std::string_view method;
-  std::string_view path;             // without the query, which may carry secrets
-  std::size_t key_segment = 0;       // key_from = "path:N": that segment is the key, and is shown as log.keys says
+  std::string_view path;        // without the query, which may carry secrets
+  std::size_t key_segment = 0;  // key_from = "path:N": that segment is the key, and is shown as log.keys says
   std::string_view route;
-  int status = 0;                    // 0: the caller had gone
-  std::optional<Outcome> outcome;    // keyed requests
+  int status = 0;                  // 0: the caller had gone
+  std::optional<Outcome> outcome;  // keyed requests
   std::optional<Problem> problem;
   std::optional<OperationId> operation;
-  std::string_view scope;            // Scope::value
+  std::string_view scope;  // Scope::value
   std::string_view key;
-  std::uint32_t attempt = 0;         // 0: none was made
+  std::uint32_t attempt = 0;  // 0: none was made
   std::optional<int> upstream_status;
-  std::chrono::nanoseconds duration{};                  // the whole request
-  std::optional<std::chrono::nanoseconds> upstream;     // from the first byte sent to the answer's last
-  std::optional<std::chrono::nanoseconds> store;        // waiting for the store
-  std::string_view why;              // for operators: what broke, in a few words
+  std::chrono::nanoseconds duration{};               // the whole request
+  std::optional<std::chrono::nanoseconds> upstream;  // from the first byte sent to the answer's last
+  std::optional<std::chrono::nanoseconds> store;     // waiting for the store
+  std::string_view why;                              // for operators: what broke, in a few words
 };
 
 struct Field {
@@ -62,7 +62,7 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   void request(const RequestLine&);
-  // A turn in the process's life: "ready", "reload", "drain", "stopped", "upstream-lost" … `message` is for people.
+  // A turn in the process's life: "ready", "reload", "drain", "stopped" … `message` is for people.
   void event(Level, std::string_view name, std::string_view message, std::initializer_list<Field> = {});
   // The same, but only the first time for this name (a warning that would come with every request).
   void once(Level, std::string_view name, std::string_view message, std::initializer_list<Field> = {});

@@ -18,18 +18,24 @@ constexpr std::size_t kLongestPath = 512;
 
 std::string_view level_name(Level level) {
   switch (level) {
-    case Level::info: return "info";
-    case Level::warning: return "warning";
-    case Level::error: return "error";
+    case Level::info:
+      return "info";
+    case Level::warning:
+      return "warning";
+    case Level::error:
+      return "error";
   }
   return "info";
 }
 
 std::string shown_key(std::string_view key, config::LogKeys keys) {
   switch (keys) {
-    case config::LogKeys::hash: return key_hash(key);
-    case config::LogKeys::full: return std::string(key);
-    case config::LogKeys::none: break;
+    case config::LogKeys::hash:
+      return key_hash(key);
+    case config::LogKeys::full:
+      return std::string(key);
+    case config::LogKeys::none:
+      break;
   }
   return "*";
 }
@@ -58,7 +64,9 @@ std::string shown_path(const RequestLine& line, config::LogKeys keys) {
   return shown;
 }
 
-std::int64_t micros(std::chrono::nanoseconds elapsed) { return duration_cast<microseconds>(elapsed).count(); }
+std::int64_t micros(std::chrono::nanoseconds elapsed) {
+  return duration_cast<microseconds>(elapsed).count();
+}
 
 // For people's eyes and terminals: no line breaks, no escape sequences.
 void append_printable(std::string& out, std::string_view text) {
@@ -67,13 +75,16 @@ void append_printable(std::string& out, std::string_view text) {
 
 std::string millis(std::chrono::nanoseconds elapsed) {
   std::array<char, 32> text;
-  const int size = std::snprintf(text.data(), text.size(), "%.1fms", static_cast<double>(micros(elapsed)) / 1000.0);
+  const int size =
+      std::snprintf(text.data(), text.size(), "%.1fms", static_cast<double>(micros(elapsed)) / 1000.0);
   return std::string(text.data(), static_cast<std::size_t>(size));
 }
 
 }  // namespace
 
-std::string key_hash(std::string_view key) { return to_hex(sha256(key)).substr(0, 16); }
+std::string key_hash(std::string_view key) {
+  return to_hex(sha256(key)).substr(0, 16);
+}
 
 std::string json_line(const RequestLine& line, config::LogKeys keys, WallTime now) {
   JsonObject out;

@@ -14,7 +14,7 @@ std::string json_event(Level, std::string_view name, std::string_view message, s
 std::string text_event(Level, std::string_view name, std::string_view message, std::initializer_list<Field>,
                        WallTime);
 
-// The first 64 bits of the key's SHA-256 in hex: enough to find a key's lines again, too little to be the key.
+// The first 64 bits of the key's SHA-256 in hex: enough to find its lines again, too little to be it.
 std::string key_hash(std::string_view key);
 
 }  // namespace stet::admin

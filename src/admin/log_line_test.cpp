@@ -28,12 +28,13 @@ RequestLine charge() {
 }
 
 TEST(LogLine, is_one_json_object_with_the_operation_and_its_timings) {
-  EXPECT_EQ(json_line(charge(), LogKeys::hash, kNow),
-            R"({"time":"2026-01-01T00:00:00.045Z","level":"info","event":"request","operation":")" +
-                OperationId::of("scope", "order-7").text() + R"(","scope":"5c09e","key_hash":")" +
-                key_hash("order-7") +
-                R"(","method":"POST","path":"/charges","route":"POST /charges","status":201,"outcome":"completed",)"
-                R"("attempt":1,"duration_ms":12.345,"upstream_ms":10.000,"store_ms":1.500})");
+  EXPECT_EQ(
+      json_line(charge(), LogKeys::hash, kNow),
+      R"({"time":"2026-01-01T00:00:00.045Z","level":"info","event":"request","operation":")" +
+          OperationId::of("scope", "order-7").text() + R"(","scope":"5c09e","key_hash":")" +
+          key_hash("order-7") +
+          R"(","method":"POST","path":"/charges","route":"POST /charges","status":201,"outcome":"completed",)"
+          R"("attempt":1,"duration_ms":12.345,"upstream_ms":10.000,"store_ms":1.500})");
 }
 
 TEST(LogLine, shows_a_key_only_as_configured) {
@@ -51,7 +52,8 @@ TEST(LogLine, hides_a_key_that_is_a_segment_of_the_path) {
   line.path = "/orders/order-7/items";
   line.key_segment = 2;
   EXPECT_NE(json_line(line, LogKeys::none, kNow).find(R"("path":"/orders/*/items")"), std::string::npos);
-  EXPECT_NE(json_line(line, LogKeys::hash, kNow).find("/orders/" + key_hash("order-7") + "/items"), std::string::npos);
+  EXPECT_NE(json_line(line, LogKeys::hash, kNow).find("/orders/" + key_hash("order-7") + "/items"),
+            std::string::npos);
   EXPECT_NE(json_line(line, LogKeys::full, kNow).find("/orders/order-7/items"), std::string::npos);
   EXPECT_EQ(text_line(line, LogKeys::hash, kNow).find("order-7"), std::string::npos);
 }
@@ -67,7 +69,8 @@ TEST(LogLine, cannot_be_broken_in_two_by_what_a_caller_sends) {
   RequestLine line = charge();
   line.path = "/a\n{\"event\":\"forged\"}\x1b[2J";
   line.why = "x\ny";
-  for (const std::string& text : {json_line(line, LogKeys::full, kNow), text_line(line, LogKeys::full, kNow)}) {
+  for (const std::string& text :
+       {json_line(line, LogKeys::full, kNow), text_line(line, LogKeys::full, kNow)}) {
     EXPECT_EQ(text.find('\n'), std::string::npos);
     EXPECT_EQ(text.find('\x1b'), std::string::npos);
   }
@@ -89,9 +92,10 @@ TEST(LogLine, says_a_turn_of_the_process_with_its_fields) {
 }
 
 TEST(LogLine, for_people_is_short) {
-  EXPECT_EQ(text_line(charge(), LogKeys::none, kNow),
-            "2026-01-01T00:00:00.045Z POST /charges 201 completed 12.3ms upstream=10.0ms store=1.5ms operation=" +
-                OperationId::of("scope", "order-7").text());
+  EXPECT_EQ(
+      text_line(charge(), LogKeys::none, kNow),
+      "2026-01-01T00:00:00.045Z POST /charges 201 completed 12.3ms upstream=10.0ms store=1.5ms operation=" +
+          OperationId::of("scope", "order-7").text());
 }
 
 }  // namespace

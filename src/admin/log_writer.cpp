@@ -39,7 +39,7 @@ void LogWriter::put(std::string_view line) {
 }
 
 void LogWriter::run() {
-  // Signals are for other threads; and a reader that went away is an error of write(), not the end of the process.
+  // Signals are for other threads; and a reader that went away is an error of write(), no SIGPIPE.
   sigset_t all;
   ::sigfillset(&all);
   ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
@@ -64,7 +64,7 @@ void LogWriter::run() {
   }
 }
 
-// Lines that cannot be written (a full disk, a reader gone) are dropped: the log is no reason to stop serving.
+// Lines that cannot be written (a full disk, a reader gone) are dropped: serving goes on.
 void LogWriter::write(std::string_view lines) {
   // A line cut off by a full disk must not swallow the next one.
   if (torn_ && ::write(fd_, "\n", 1) == 1) torn_ = false;
@@ -79,7 +79,8 @@ void LogWriter::write(std::string_view lines) {
       break;
     }
   }
-  if (!lines.empty()) dropped_.fetch_add(std::max<std::uint64_t>(count_lines(lines), 1), std::memory_order_relaxed);
+  if (!lines.empty())
+    dropped_.fetch_add(std::max<std::uint64_t>(count_lines(lines), 1), std::memory_order_relaxed);
 }
 
 void LogWriter::stop() {

@@ -14,8 +14,8 @@ namespace stet::admin {
 
 class LogWriter {
  public:
-  // What is queued at the most; beyond it lines are dropped. At 300 bytes a line that is about 14,000 lines: a pause
-  // of stderr of a second at full speed.
+  // What is queued at the most; beyond it lines are dropped. At 300 bytes a line that is about 14,000 lines:
+  // a pause of stderr of a second at full speed.
   static constexpr std::size_t kCapacity = 4 << 20;
 
   explicit LogWriter(int fd, std::size_t capacity = kCapacity) : fd_(fd), capacity_(capacity) {}

@@ -24,7 +24,9 @@ void StoreMetrics::batch(std::span<const Command> commands, std::span<const Stor
   }
 }
 
-Metrics::Metrics() : started_(std::chrono::system_clock::now()) { store.reachable.set(1); }
+Metrics::Metrics() : started_(std::chrono::system_clock::now()) {
+  store.reachable.set(1);
+}
 
 RouteMetrics& Metrics::route(std::string_view name) {
   const std::scoped_lock lock(mutex_);

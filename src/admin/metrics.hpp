@@ -1,7 +1,7 @@
 #pragma once
-// Everything that Stet counts (docs/operating.md has the table). One Metrics lives as long as the process; counting
-// is lock-free and from any thread. Only route() and text() take a lock: look a route's counters up when a
-// configuration is loaded, not for each request.
+// Everything that Stet counts (docs/operating.md has the table). One Metrics lives as long as the process;
+// counting is lock-free and from any thread. Only route() and text() take a lock: look a route's counters up
+// when a configuration is loaded, not for each request.
 
 #include <array>
 #include <chrono>
@@ -33,13 +33,13 @@ struct RouteMetrics {
   void refused(Problem problem) { by_problem[static_cast<std::size_t>(problem)].add(); }
 
   const std::string name;
-  std::array<Counter, kOutcomes> by_outcome;   // keyed requests, by the Stet-Outcome that was sent
-  std::array<Counter, kProblems> by_problem;   // problem answers of our own, by type
-  Counter proxied;                             // requests that take no key here (reads, key = "off"), passed on
-  Counter unprotected_writes;                  // writes that could have had a key and had none, or none was kept
-  Counter callers_gone;                        // the caller had hung up when its answer came
-  DurationHistogram request_duration;          // keyed requests, from the head's last byte to the answer's
-  DurationHistogram upstream_duration;         // from the first byte sent to the answer's last
+  std::array<Counter, kOutcomes> by_outcome;  // keyed requests, by the Stet-Outcome that was sent
+  std::array<Counter, kProblems> by_problem;  // problem answers of our own, by type
+  Counter proxied;                      // requests that take no key here (reads, key = "off"), passed on
+  Counter unprotected_writes;           // writes that could have had a key and had none, or none was kept
+  Counter callers_gone;                 // the caller had hung up when its answer came
+  DurationHistogram request_duration;   // keyed requests, from the head's last byte to the answer's
+  DurationHistogram upstream_duration;  // from the first byte sent to the answer's last
 };
 
 // Of the store, counted by the thread that runs it.
@@ -54,30 +54,30 @@ struct StoreMetrics {
   Counter batches;
   BatchHistogram batch_size;
   DurationHistogram commit_duration;
-  Counter peeked;           // replays answered from memory, without a batch
-  Gauge queued;             // commands that wait for a batch
-  Gauge reachable;          // 1 or 0
-  Gauge unknown;            // operations that wait for somebody to settle them; counted up to 1,000, at a scrape
-  Counter expired, removed; // by the sweep
-  Gauge sweep_halted;       // 1: the wall clock jumped, nothing is swept (protocol.md, rule 3)
-  Counter lost_claims;      // an answer came for a claim that is gone: lost by the store, or released by force
+  Counter peeked;   // replays answered from memory, without a batch
+  Gauge queued;     // commands that wait for a batch
+  Gauge reachable;  // 1 or 0
+  Gauge unknown;    // operations that wait for somebody to settle them; counted up to 1,000, at a scrape
+  Counter expired, removed;  // by the sweep
+  Gauge sweep_halted;        // 1: the wall clock jumped, nothing is swept (protocol.md, rule 3)
+  Counter lost_claims;  // an answer came for a claim that is gone: lost by the store, or released by force
 };
 
 // Of connections, memory and the process.
 struct ProcessMetrics {
-  Gauge connections;             // of callers, open
+  Gauge connections;  // of callers, open
   Counter connections_accepted;
-  Counter connections_refused;   // over limits.connections
-  Counter bad_requests;          // refused for their framing before they had a route
-  Gauge upstream_connections;    // open, idle ones too
-  Counter upstream_connects;     // connections made
+  Counter connections_refused;  // over limits.connections
+  Counter bad_requests;         // refused for their framing before they had a route
+  Gauge upstream_connections;   // open, idle ones too
+  Counter upstream_connects;    // connections made
   Counter upstream_connect_failures;
-  Gauge in_flight;               // operations whose caller waits for the upstream
-  Gauge detached;                // operations that run on after their caller was told so (still-running, 202)
-  Gauge waiters;                 // callers that wait for another request's operation
-  Gauge buffered_bytes;          // of bodies held in memory
+  Gauge in_flight;       // operations whose caller waits for the upstream
+  Gauge detached;        // operations that run on after their caller was told so (still-running, 202)
+  Gauge waiters;         // callers that wait for another request's operation
+  Gauge buffered_bytes;  // of bodies held in memory
   Counter reloads, reloads_failed;
-  Gauge draining;                // 1 or 0
+  Gauge draining;  // 1 or 0
 };
 
 class Metrics {

@@ -36,9 +36,11 @@ TEST(Metrics, keeps_a_routes_counters_over_a_reload) {
 
 TEST(Metrics, counts_what_a_store_answered_by_command_and_result) {
   Metrics metrics;
-  const std::vector<Command> commands{command::Claim{}, command::Claim{}, command::Complete{}, command::Claim{}};
+  const std::vector<Command> commands{command::Claim{}, command::Claim{}, command::Complete{},
+                                      command::Claim{}};
   const std::vector<Store::Outcome> outcomes{Result{result::Claimed{}}, Result{result::Mismatch{}},
-                                             Result{result::Fenced{}}, Store::Failed{StoreFailure::full, "no room"}};
+                                             Result{result::Fenced{}},
+                                             Store::Failed{StoreFailure::full, "no room"}};
   metrics.store.batch(commands, outcomes, 3ms);
   EXPECT_TRUE(has_line(metrics, R"(stet_store_commands_total{command="claim",result="claimed"} 1)"));
   EXPECT_TRUE(has_line(metrics, R"(stet_store_commands_total{command="claim",result="mismatch"} 1)"));
@@ -52,9 +54,11 @@ TEST(Metrics, counts_what_a_store_answered_by_command_and_result) {
 TEST(Metrics, shows_a_halted_sweep_until_one_has_gone_through) {
   Metrics metrics;
   const std::vector<Command> sweep{command::Sweep{}};
-  metrics.store.batch(sweep, std::vector<Store::Outcome>{Result{result::Swept{0, 0, result::SweepClock::jumped}}}, 1ms);
+  metrics.store.batch(
+      sweep, std::vector<Store::Outcome>{Result{result::Swept{0, 0, result::SweepClock::jumped}}}, 1ms);
   EXPECT_TRUE(has_line(metrics, "stet_sweep_halted 1"));
-  metrics.store.batch(sweep, std::vector<Store::Outcome>{Result{result::Swept{5, 2, result::SweepClock::sane}}}, 1ms);
+  metrics.store.batch(
+      sweep, std::vector<Store::Outcome>{Result{result::Swept{5, 2, result::SweepClock::sane}}}, 1ms);
   EXPECT_TRUE(has_line(metrics, "stet_sweep_halted 0"));
   EXPECT_TRUE(has_line(metrics, "stet_sweep_expired_total 5"));
   EXPECT_TRUE(has_line(metrics, "stet_sweep_removed_total 2"));

@@ -28,16 +28,20 @@ std::int64_t open_files() {
   return entries - 3;  // ".", ".." and the directory's own
 }
 
-double seconds(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; }
+double seconds(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
 
 }  // namespace
 
 ProcessUsage process_usage() {
   ProcessUsage usage;
   rusage used{};
-  if (::getrusage(RUSAGE_SELF, &used) == 0) usage.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
+  if (::getrusage(RUSAGE_SELF, &used) == 0)
+    usage.cpu_seconds = seconds(used.ru_utime) + seconds(used.ru_stime);
   rlimit limit{};
-  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0) usage.open_files_limit = static_cast<std::int64_t>(limit.rlim_cur);
+  if (::getrlimit(RLIMIT_NOFILE, &limit) == 0)
+    usage.open_files_limit = static_cast<std::int64_t>(limit.rlim_cur);
   usage.resident_bytes = resident_bytes();
   usage.open_files = open_files();
   return usage;

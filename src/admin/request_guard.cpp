@@ -11,12 +11,14 @@ namespace {
 bool is_ip_address(std::string_view text) {
   in6_addr address{};
   const std::string copy(text);
-  return ::inet_pton(AF_INET, copy.c_str(), &address) == 1 || ::inet_pton(AF_INET6, copy.c_str(), &address) == 1;
+  return ::inet_pton(AF_INET, copy.c_str(), &address) == 1 ||
+         ::inet_pton(AF_INET6, copy.c_str(), &address) == 1;
 }
 
 // A rebound name (dns rebinding) is never an address: a browser that was given one connects to just that.
 bool host_is_ours(const config::Config& config, const http::RequestHead& head) {
-  if (head.minor == 0 && head.fields.count("Host") == 0) return true;  // health checks; no browser speaks HTTP/1.0
+  if (head.minor == 0 && head.fields.count("Host") == 0)
+    return true;  // health checks; no browser speaks HTTP/1.0
   const std::string_view name = host_name(head.host());
   return is_ip_address(name) || http::iequals(name, "localhost") || http::iequals(name, config.admin.host) ||
          config.admin_token.has_value();
@@ -31,14 +33,17 @@ bool origin_is_ours(const http::RequestHead& head) {
   return true;
 }
 
-bool is_health(const http::RequestHead& head) { return head.path() == "/livez" || head.path() == "/readyz"; }
+bool is_health(const http::RequestHead& head) {
+  return head.path() == "/livez" || head.path() == "/readyz";
+}
 
 bool token_is_right(const std::string& token, const http::RequestHead& head) {
   const auto lines = head.fields.all("Authorization");
   if (lines.size() != 1) return false;
   constexpr std::string_view kScheme = "Bearer ";
   const std::string_view value = lines.front();
-  if (value.size() <= kScheme.size() || !http::iequals(value.substr(0, kScheme.size()), kScheme)) return false;
+  if (value.size() <= kScheme.size() || !http::iequals(value.substr(0, kScheme.size()), kScheme))
+    return false;
   return same_secret(value.substr(kScheme.size()), token);
 }
 
@@ -79,7 +84,8 @@ std::optional<Answer> refuse(const config::Config& config, const AdminRequest& r
     return problem_answer(421, "Ask for this port by its address, localhost or its configured name.");
   }
   if (!origin_is_ours(head)) return problem_answer(403, "Pages of other sites may not talk to this port.");
-  if (config.admin_token && !is_health(head) && !token_is_right(*config.admin_token, head)) return unauthorized();
+  if (config.admin_token && !is_health(head) && !token_is_right(*config.admin_token, head))
+    return unauthorized();
   const bool reads = head.method == "GET" || head.method == "HEAD";
   if (!reads && head.method == "POST" && !is_json(head)) {
     return problem_answer(415, "Changes are sent with `Content-Type: application/json`.");

@@ -21,8 +21,8 @@ struct RequestGuard : testing::Test {
 
 TEST_F(RequestGuard, takes_addresses_localhost_and_the_configured_name_for_itself) {
   config.admin.host = "stet.internal";
-  for (const char* name : {"127.0.0.1:9090", "127.0.0.1", "[::1]:9090", "10.0.0.7:1", "localhost:9090", "LOCALHOST",
-                           "stet.internal:9090"}) {
+  for (const char* name : {"127.0.0.1:9090", "127.0.0.1", "[::1]:9090", "10.0.0.7:1", "localhost:9090",
+                           "LOCALHOST", "stet.internal:9090"}) {
     host(name);
     EXPECT_EQ(status(), 0) << name;
   }
@@ -30,8 +30,8 @@ TEST_F(RequestGuard, takes_addresses_localhost_and_the_configured_name_for_itsel
 
 // A page whose own name has been made to resolve to 127.0.0.1 sends that name in Host.
 TEST_F(RequestGuard, refuses_a_name_that_was_rebound_to_our_address) {
-  for (const char* name : {"evil.example", "evil.example:9090", "127.0.0.1.evil.example", "localhost.evil.example",
-                           "127.0.0.1@evil.example", "[::1", ""}) {
+  for (const char* name : {"evil.example", "evil.example:9090", "127.0.0.1.evil.example",
+                           "localhost.evil.example", "127.0.0.1@evil.example", "[::1", ""}) {
     host(name);
     EXPECT_EQ(status(), 421) << name;
   }
@@ -39,7 +39,8 @@ TEST_F(RequestGuard, refuses_a_name_that_was_rebound_to_our_address) {
 
 TEST_F(RequestGuard, refuses_requests_from_pages_of_other_sites) {
   host("127.0.0.1:9090");
-  for (const char* origin : {"http://evil.example", "null", "http://127.0.0.1:3000", "http://localhost:9090", ""}) {
+  for (const char* origin :
+       {"http://evil.example", "null", "http://127.0.0.1:3000", "http://localhost:9090", ""}) {
     request.head.fields.set("Origin", origin);
     EXPECT_EQ(status(), 403) << origin;
   }
@@ -51,7 +52,8 @@ TEST_F(RequestGuard, wants_the_token_where_there_is_one) {
   config.admin_token = "s3cret";
   host("127.0.0.1");
   EXPECT_EQ(status(), 401);
-  for (const char* wrong : {"Bearer s3cre", "Bearer s3cret2", "Bearer", "Bearer ", "Basic s3cret", "s3cret"}) {
+  for (const char* wrong :
+       {"Bearer s3cre", "Bearer s3cret2", "Bearer", "Bearer ", "Basic s3cret", "s3cret"}) {
     request.head.fields.set("Authorization", wrong);
     EXPECT_EQ(status(), 401) << wrong;
   }
@@ -84,7 +86,8 @@ TEST_F(RequestGuard, takes_changes_only_as_json) {
   host("127.0.0.1");
   request.head.method = "POST";
   EXPECT_EQ(status(), 415);
-  for (const char* type : {"text/plain", "application/x-www-form-urlencoded", "application/jsonp", "text/plain;json"}) {
+  for (const char* type :
+       {"text/plain", "application/x-www-form-urlencoded", "application/jsonp", "text/plain;json"}) {
     request.head.fields.set("Content-Type", type);
     EXPECT_EQ(status(), 415) << type;
   }

@@ -1,5 +1,5 @@
 #pragma once
-// Tells a supervisor how we are (sd_notify(3)), when NOTIFY_SOCKET says that one listens. Never fails, never waits.
+// Tells a supervisor how we are (sd_notify(3)), when NOTIFY_SOCKET names one. Never fails or waits.
 
 #include <string_view>
 

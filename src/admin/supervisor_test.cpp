@@ -15,12 +15,14 @@ namespace {
 
 // A supervisor's socket at `path`; '@' stands for the abstract namespace.
 struct Listener {
-  explicit Listener(const std::string& path) : fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
+  explicit Listener(const std::string& path)
+      : fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)) {
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
     std::memcpy(address.sun_path, path.data(), path.size());
     if (path.front() == '@') address.sun_path[0] = '\0';
-    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + (path[0] == '@' ? 0 : 1));
+    const auto size =
+        static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size() + (path[0] == '@' ? 0 : 1));
     EXPECT_EQ(::bind(fd, reinterpret_cast<const sockaddr*>(&address), size), 0);
     ::setenv("NOTIFY_SOCKET", path.c_str(), 1);
   }

@@ -9,8 +9,8 @@
 
 namespace stet::admin {
 
-// Empty, {} or {"trust_clock": true}: an operator says that a wall clock that jumped is right now (protocol.md, rule 3).
-// Without it a job that nobody watches stops at a jump, like the gateway's own sweep.
+// Empty, {} or {"trust_clock": true}: an operator says that a wall clock that jumped is right now
+// (protocol.md, rule 3). Without it a job that nobody watches stops at a jump, like the gateway's own sweep.
 Expected<command::Sweep::Clock, std::string> parse_sweep(std::string_view json);
 
 }  // namespace stet::admin
