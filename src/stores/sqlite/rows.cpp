@@ -32,6 +32,12 @@ Checksum cut(const Digest& digest) {
   return checksum;
 }
 
+// In the order in which `insert` binds and `load` reads them.
+const std::string kClaim =
+    "row, scope, key, state, nonce, attempt, maybe_executed, fingerprint, recipe, method, path, scope_rule, "
+    "on_unknown, "
+    "retention_ms, tombstone_ms, recovery_point, created_ms, expires_ms, checksum";
+
 constexpr std::int64_t kNever = INT64_MAX;
 
 std::int64_t ms(WallTime time) {
@@ -95,23 +101,25 @@ Tag tag_of(const OperationId& id) {
 }
 
 Rows::Rows(Database& db)
-    : insert_claim_(
-          db,
-          "INSERT INTO claims VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, "
-          "?16, ?17, ?18, ?19)"),
-      insert_key_(db, "INSERT INTO keys VALUES (?1, ?2, ?3)"),
+    : insert_claim_(db,
+                    "INSERT INTO claims (" + kClaim +
+                        ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, "
+                        "?17, ?18, ?19)"),
+      insert_key_(db, "INSERT INTO keys (row, tag, guard) VALUES (?1, ?2, ?3)"),
       update_(
           db,
           "UPDATE claims SET state = ?2, nonce = ?3, attempt = ?4, maybe_executed = ?5, fingerprint = ?6, "
           "recipe = ?7, recovery_point = ?8, expires_ms = ?9, checksum = ?10 WHERE row = ?1"),
       delete_claim_(db, "DELETE FROM claims WHERE row = ?1"),
       delete_key_(db, "DELETE FROM keys WHERE row = ?1"),
-      insert_answer_(db, "INSERT INTO answers VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
+      insert_answer_(
+          db,
+          "INSERT INTO answers (row, status, kept, checksum, headers, body) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"),
       delete_answer_(db, "DELETE FROM answers WHERE row = ?1"),
-      select_(db, "SELECT * FROM claims WHERE row = ?1"),
+      select_(db, "SELECT " + kClaim + " FROM claims WHERE row = ?1"),
       select_answer_(db, "SELECT status, kept, checksum, headers, body FROM answers WHERE row = ?1"),
       select_due_(db, "SELECT at_ms, row FROM due WHERE at_ms <= ?1 ORDER BY at_ms, row LIMIT ?2"),
-      insert_due_(db, "INSERT OR IGNORE INTO due VALUES (?1, ?2)"),
+      insert_due_(db, "INSERT OR IGNORE INTO due (at_ms, row) VALUES (?1, ?2)"),
       delete_due_(db, "DELETE FROM due WHERE at_ms = ?1 AND row = ?2"),
       scan_(db, "SELECT row FROM claims WHERE row > ?1 ORDER BY row LIMIT ?2"),
       scan_open_(

@@ -13,7 +13,7 @@ namespace stet::stores::sqlite {
 namespace {
 
 // Rows that one slice of a list looks at: some milliseconds.
-constexpr std::size_t kVisited = 2000;
+constexpr std::size_t kVisited = 500;
 
 bool grants_work(const Command& command) {
   return std::holds_alternative<command::Claim>(command) ||
