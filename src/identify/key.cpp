@@ -1,5 +1,7 @@
 // Which key a request carries (http.md, "The key").
 
+#include <algorithm>
+
 #include "identify/identify.hpp"
 #include "identify/key_field.hpp"
 #include "identify/natural_key.hpp"
@@ -24,31 +26,26 @@ std::string spell(config::KeySpelling spelling, const std::string& key) {
 }
 
 std::variant<Key, NoKey, Refusal> header_key(const config::Route& route, const http::RequestHead& head) {
-  std::string_view name;
-  std::string_view line;
-  std::size_t lines = 0;
-  for (const auto& candidate : route.key_headers) {
-    if (lines > 0 && http::iequals(candidate, name)) continue;  // configured twice
-    for (const auto value : head.fields.all(candidate)) {
-      if (++lines > 1) {
-        const std::string both = std::string(name) == candidate
-                                     ? candidate + " stands in more than one line"
-                                     : std::string(name) + " and " + candidate + " are both there";
-        return Refusal{Problem::key_invalid, both + ". " + std::string(kAdvice) + "."};
-      }
-      name = candidate;
-      line = value;
-    }
-  }
-  if (lines == 0) {
+  // Tried in order (docs/configuration.md): the first header that is there has the key, whatever the others
+  // say.
+  const auto there =
+      std::ranges::find_if(route.key_headers, [&](const auto& h) { return head.fields.count(h) > 0; });
+  if (there == route.key_headers.end()) {
     if (route.key != config::KeyMode::required) return NoKey{};
     return Refusal{Problem::key_missing, "This route needs the header " + or_list(route.key_headers) + ". " +
                                              std::string(kAdvice) + "."};
   }
+  const std::string& name = *there;
+  const auto lines = head.fields.all(name);
+  if (lines.size() > 1) {
+    return Refusal{Problem::key_invalid,
+                   name + " stands in more than one line. " + std::string(kAdvice) + "."};
+  }
+  const std::string_view line = lines.front();
   auto key = parse_key_field(line);
   if (!key) {
     return Refusal{Problem::key_invalid,
-                   "In " + std::string(name) + " " + key.error() + ". " + std::string(kAdvice) + "."};
+                   "In " + name + " " + key.error() + ". " + std::string(kAdvice) + "."};
   }
   std::string spelling = route.key_spelling == config::KeySpelling::as_is ? std::string(trim(line))
                                                                           : spell(route.key_spelling, *key);
