@@ -1,6 +1,7 @@
 #include "stores/sqlite/sqlite_store.hpp"
 
 #include <algorithm>
+#include <filesystem>
 #include <utility>
 
 #include "stores/listing.hpp"
@@ -240,6 +241,9 @@ class SqliteStore final : public Store {
 
 std::unique_ptr<Store> open(const std::string& path, Options options) {
   if (path.empty()) throw StoreError(StoreFailure::incompatible, "sqlite: wants the path of a file");
+  if (std::error_code unknown; std::filesystem::is_directory(path, unknown)) {
+    throw StoreError(StoreFailure::incompatible, "the store cannot be written: " + path + " is a directory");
+  }
   if (!options.die) options.die = end_process;
   refuse_network_file_system(path);
   try {
