@@ -120,10 +120,10 @@ void check_route(const TopDraft& top, const RouteDraft& draft, Findings& finding
           "an empty list");
   if (route.policy.completion_timeout < route.policy.response_timeout)
     if (const auto place = place_of(draft, {"completion_timeout", "response_timeout"}))
-      findings.error(*place, "completion_timeout (" + duration_text(route.policy.completion_timeout) +
-                                 ") is shorter than response_timeout (" +
-                                 duration_text(route.policy.response_timeout) +
-                                 "), after which it only begins to matter");
+      findings.warning(
+          *place, "completion_timeout (" + duration_text(route.policy.completion_timeout) +
+                      ") is shorter than response_timeout (" + duration_text(route.policy.response_timeout) +
+                      "): a slow answer is unknown before anybody hears that it is still running");
   for (const auto& [key, size] :
        {std::pair<std::string_view, std::uint64_t>{"max_request_body", route.max_request_body},
         {"max_response_body", route.max_response_body}})

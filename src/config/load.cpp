@@ -101,6 +101,9 @@ void apply_lists(RouteDraft& draft) {
   for (const bool own : {false, true})
     for (const auto& [key, list] : draft.lists) {
       if (draft.own.contains(key) != own) continue;
+      // record = []: that it was done is recorded, and no answer is kept (cases: credentials in stored
+      // answers).
+      if (list.meaning == StatusMeaning::record && list.statuses.empty()) draft.route.max_response_body = 0;
       for (const int status : list.statuses) {
         if (status < 10)
           draft.route.policy.statuses.set_class(status, list.meaning);

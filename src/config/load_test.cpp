@@ -100,6 +100,15 @@ release = ["5xx"]
   EXPECT_EQ(b.policy.statuses.meaning(500), StatusMeaning::release);
 }
 
+// apache/polaris PR3803: credentials in stored answers.
+TEST(Loading, keeps_no_answer_on_a_route_that_records_none) {
+  const auto loaded =
+      load_only("upstream = \"http://127.0.0.1:1\"\n[[route]]\nmatch = \"POST /tokens\"\nrecord = []\n");
+  ASSERT_TRUE(loaded);
+  EXPECT_EQ(loaded->config->routes[0].max_response_body, 0u);
+  EXPECT_EQ(loaded->config->defaults.max_response_body, 1u << 20);
+}
+
 TEST(Loading, reads_dotted_keys_and_tables_alike) {
   const auto dotted = load_only(std::string(kMinimal) + "limits.waiters = 7\nlimits.keep_alive = \"5s\"\n");
   const auto table = load_only(std::string(kMinimal) + "[limits]\nwaiters = 7\nkeep_alive = \"5s\"\n");

@@ -159,9 +159,7 @@ TEST(Mistakes, that_would_break_the_guarantee) {
            {"[defaults]\nrecord = [\"9xx\"]", "3:11", "\"2xx\" to \"5xx\""},
            {"[defaults]\nrecord = [100]", "3:11", "200 to 599"},
            {"[defaults]\nrecord = [503, 503]", "3:16", "named twice"},
-           {"[defaults]\nrecord = []", "3:10", "max_response_body = 0"},
            {"[defaults]\nrecord = 503", "3:10", "a list of statuses"},
-           {"[defaults]\ncompletion_timeout = \"10s\"", "3:22", "shorter than response_timeout (30s)"},
            {"limits.buffered_bodies = \"1MiB\"\n[defaults]\nmax_request_body = \"2MiB\"", "4:20",
             "larger than limits.buffered_bodies"},
        })

@@ -155,13 +155,6 @@ void read_statuses(Reading& reading, const Value& value, RouteDraft& draft, Stat
                                    " where a list of statuses and classes was meant: [500] or [\"5xx\"]");
     return;
   }
-  if (value.items.empty() && meaning == StatusMeaning::record) {
-    reading.error(
-        value.place,
-        "an empty list changes nothing; to keep no answer, so that a retry learns only that it was done, "
-        "max_response_body = 0 was meant");
-    return;
-  }
   StatusList list{meaning, {}};
   for (const Value& item : value.items) {
     int status = 0;
