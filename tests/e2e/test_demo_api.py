@@ -4,6 +4,7 @@ import signal
 import time
 
 import pytest
+from support.concurrently import all_at_once
 from support.http_client import Client, Closed
 from support.processes import run_stet
 
@@ -120,8 +121,6 @@ def test_behind_the_gateway_a_lost_answer_is_never_charged_twice(start_demo, sta
 
 
 def test_behind_the_gateway_a_double_click_is_one_charge(start_demo, start_gateway, key):
-    from support.concurrently import all_at_once
-
     demo = start_demo()
     client = start_gateway('[defaults]\nin_progress = "wait"\n', upstream_url=demo.url).client({"Authorization": "Bearer alice"})
     results = all_at_once(2, lambda i: client.post("/charges?delay=200ms", key=key))

@@ -4,6 +4,7 @@ import base64
 import sqlite3
 
 import pytest
+from support.processes import run_stet
 from support.upstream import answers
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -71,8 +72,6 @@ def test_another_key_neither_replays_nor_runs_again(encrypted, upstream, key):
 
 @pytest.mark.parametrize("bad", ["", "short", "x" * 31, base64.b64encode(b"sixteen bytes!!!").decode()])
 def test_a_key_that_is_none_is_a_configuration_mistake(tmp_path, upstream, bad):
-    from support.processes import run_stet
-
     file = tmp_path / "stet.toml"
     file.write_text(f'upstream = "{upstream.url}"\nstore_options.encryption_key = "env:STORE_KEY"\n')
     assert run_stet("check-config", str(file), env={"STORE_KEY": bad}).returncode == 2

@@ -1,6 +1,8 @@
 """The key: its forms, its limits, where it comes from (docs/http.md, "The key")."""
 
 import pytest
+from support.http_client import wire
+from support.processes import run_stet
 from support.upstream import wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -93,8 +95,6 @@ def test_a_second_field_line_is_invalid_even_if_it_says_the_same(alice, upstream
 
 
 def test_an_invalid_key_keeps_the_connection(alice, upstream):
-    from support.http_client import wire
-
     with alice.connect() as connection:
         connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": "a b"}, b"{}"))
         assert connection.read_answer().problem == "key-invalid"
@@ -248,8 +248,6 @@ def test_the_clients_own_key_is_ignored_on_a_natural_route(start_gateway, upstre
 
 
 def test_a_natural_key_without_a_scope_is_a_configuration_mistake(tmp_path, upstream):
-    from support.processes import run_stet
-
     file = tmp_path / "stet.toml"
     file.write_text(f'upstream = "{upstream.url}"\n[[route]]\nmatch = "POST /i"\nkey_from = "json:/n"\n')
     done = run_stet("check-config", str(file))

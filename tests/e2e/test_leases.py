@@ -4,7 +4,8 @@ import threading
 import time
 
 from support.concurrently import background
-from support.upstream import Gate, wait_until
+from support.http_client import wire
+from support.upstream import Gate, cuts, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
 
@@ -47,8 +48,6 @@ def test_the_same_holds_where_an_unknown_operation_may_be_retried(start_gateway,
 
 
 def test_an_abandoned_clients_operation_is_renewed_too(start_gateway, upstream, key):
-    from support.http_client import wire
-
     gateway = start_gateway('[defaults]\nlease = "500ms"\n')
     gate = Gate()
     upstream.plan(gate)
@@ -115,8 +114,6 @@ def test_retention_forever_is_never_swept(start_gateway, upstream, key):
 
 
 def test_pending_and_unknown_records_are_never_swept(start_gateway, upstream, key):
-    from support.upstream import cuts
-
     gateway = start_gateway('sweep_every = "100ms"\n[defaults]\nretention = "100ms"\ntombstone = "0s"\n')
     client = gateway.client(AUTH)
     upstream.plan(cuts)

@@ -3,8 +3,9 @@
 import time
 
 import pytest
+from support.concurrently import background
 from support.http_client import Closed, Connection, wire
-from support.upstream import wait_until
+from support.upstream import Gate, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
 
@@ -143,9 +144,6 @@ def test_a_refusal_can_be_read_although_the_client_is_still_sending(gateway, ups
 
 
 def test_waiters_in_all_are_bounded(start_gateway, upstream, key):
-    from support.concurrently import background
-    from support.upstream import Gate
-
     gateway = start_gateway('limits.waiters = 2\n[defaults]\nin_progress = "wait"\n')
     client = gateway.client(AUTH)
     gates = [Gate(), Gate()]

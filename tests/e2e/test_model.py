@@ -1,4 +1,4 @@
-"""Random requests, one after the other, against a model of docs/http.md written a second time, in Python and from the table alone."""
+"""Random requests, one after the other, against a model of docs/http.md written a second time, from the table alone."""
 
 import random
 
@@ -61,7 +61,7 @@ class Model:
 
     def first(self, key, sent, behaviour):
         meaning = BEHAVIOURS[behaviour][1]
-        answer = (status_of(behaviour), BODY.get(behaviour, b"")) if behaviour[0] in "l123456789" and meaning != "unknown" else None
+        answer = None if meaning == "unknown" else (status_of(behaviour), BODY.get(behaviour, b""))
         if meaning == "record":
             self.records[key] = ["completed", sent, 1, answer]
             return ("answer", *answer, {"completed"})

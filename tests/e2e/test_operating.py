@@ -32,7 +32,8 @@ def test_the_ready_line_names_the_addresses_and_port_0_picks_one(gateway):
 
 def test_flags_beat_the_environment_which_beats_the_file(tmp_path, upstream, make_upstream):
     others = [make_upstream(), make_upstream()]
-    file = config_file(tmp_path, f'upstream = "{others[0].url}"\nlisten = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\nstore = "sqlite:{tmp_path}/a.db"\n')
+    file = config_file(tmp_path, f'upstream = "{others[0].url}"\nlisten = "127.0.0.1:0"\nadmin = "127.0.0.1:0"\n'
+                                 f'store = "sqlite:{tmp_path}/a.db"\n')
 
     def reached(arguments, environment):
         process = Process([BINARY, "serve", "--config", file, *arguments], environment)

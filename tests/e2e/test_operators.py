@@ -136,7 +136,8 @@ def test_what_is_completed_or_running_is_not_settled(gateway, upstream, key):
     assert settle(gateway, "0" * 32, {"release": True}).status == 404
 
 
-@pytest.mark.parametrize("body", [{}, {"release": False}, {"status": 99}, {"status": 600}, {"status": "200"}, {"release": True, "status": 200},
+@pytest.mark.parametrize("body", [{}, {"release": False}, {"status": 99}, {"status": 600}, {"status": "200"},
+                                  {"release": True, "status": 200},
                                   {"status": 200, "body": "a", "body_base64": "YQ=="}, {"status": 200, "headers": [["a"]]},
                                   {"status": 200, "headers": [["X", "a\r\nY: b"]]}, {"status": 200, "body_base64": "!"}, [], "x"])
 def test_a_settlement_that_is_none_changes_nothing(gateway, upstream, key, body):
@@ -180,7 +181,8 @@ def test_changes_need_a_json_content_type(gateway, upstream, key):
     body = b'{"status":200,"body":"x"}'
     for content_type in ("text/plain", "application/x-www-form-urlencoded", None):
         headers = {"Content-Type": content_type} if content_type else {}
-        answer = Client(gateway.admin_address, {"Host": gateway.admin_listen}).send("POST", f"/api/operations/{operation}/settle", headers=headers, body=body)
+        client = Client(gateway.admin_address, {"Host": gateway.admin_listen})
+        answer = client.send("POST", f"/api/operations/{operation}/settle", headers=headers, body=body)
         assert answer.status in (400, 403, 415), answer
     assert gateway.client(AUTH).post(key=key).problem == "outcome-unknown"
 

@@ -206,3 +206,65 @@ def test_the_overall_time_limit_ends_a_long_run(start_demo):
 def test_an_exec_that_dies_shows_its_last_words():
     verdict = probe("POST", f"http://127.0.0.1:{free_port()}/", "-d", "{}", "--exec", "echo no database; exit 3")
     assert verdict.exit_code == 3 and "no database" in verdict.report["verdict"], verdict
+
+
+def test_https_with_a_certificate_of_ones_own(tmp_path):
+    from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+    from support.tls import Authority
+
+    class Answers(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+        made = {}
+
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            number = self.made.setdefault(self.headers["Idempotency-Key"], len(self.made))
+            body = b'{"id":%d}' % number
+            self.send_response(201)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    authority = Authority(tmp_path)
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Answers)
+    server.socket = authority.server_context().wrap_socket(server.socket, server_side=True)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    url = f"https://127.0.0.1:{server.server_address[1]}/things"
+    arguments = ["POST", url, "-d", '{"amount":1}', "--check", "repeat", "--check", "lost-answer", "--check", "lost-request"]
+    verdict = probe(*arguments, "--cacert", str(authority.certificate))
+    assert verdict.exit_code == 0 and verdict.named("pass") == {"repeat", "lost-answer", "lost-request"}, verdict
+    assert probe(*arguments, "--insecure").exit_code == 0
+    doubted = probe(*arguments)
+    assert doubted.exit_code == 3 and "certificate" in doubted.report["verdict"], doubted
+    server.shutdown()
+
+
+def test_an_interrupted_probe_leaves_no_server_behind(tmp_path):
+    import os
+    import signal
+    import subprocess
+
+    from support.processes import BINARY
+
+    port = free_port()
+    server = ROOT / "examples" / "servers" / "right.py"
+    run = subprocess.Popen([BINARY, "probe", "POST", f"http://127.0.0.1:{port}/charges", "-d", '{"amount":1}', "--rounds", "1000",
+                            "--exec", f"exec python3 {server} --port {port} --db {tmp_path}/x.db"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 20
+        while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        os.kill(run.pid, signal.SIGINT)
+        assert run.wait(10) == -signal.SIGINT
+        deadline = time.monotonic() + 5
+        while socket.socket().connect_ex(("127.0.0.1", port)) == 0:
+            assert time.monotonic() < deadline, "the server is still there"
+            time.sleep(0.05)
+    finally:
+        run.kill()

@@ -1,7 +1,7 @@
 """What each status of the upstream means for the record, and the lists record, release and unknown that change it."""
 
 import pytest
-from support.upstream import answers, refuses
+from support.upstream import answers, refuses, sends
 
 AUTH = {"Authorization": "Bearer alice"}
 
@@ -74,8 +74,6 @@ def test_stet_not_executed_wins_over_the_lists(start_gateway, upstream, key):
 
 
 def test_an_interim_answer_is_never_the_final_one(alice, upstream, key):
-    from support.upstream import sends
-
     upstream.plan(sends(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n"
                         b"HTTP/1.1 201 Created\r\nContent-Length: 2\r\n\r\nok"))
     first = alice.post(key=key)

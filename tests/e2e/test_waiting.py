@@ -3,6 +3,7 @@
 import time
 
 from support.concurrently import all_at_once, background
+from support.http_client import wire
 from support.upstream import Gate, answers, created, cuts, refuses, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -130,8 +131,6 @@ def test_twenty_at_once_under_conflict_run_once_and_the_others_get_409_or_the_re
 
 
 def test_a_waiter_that_hangs_up_disturbs_nobody(start_gateway, upstream, key):
-    from support.http_client import wire
-
     client = start_gateway(WAIT).client(AUTH)
     gate, first = start_first(client, upstream, key)
     body = b'{"amount": 4900, "currency": "eur"}'

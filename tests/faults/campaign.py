@@ -256,7 +256,8 @@ class Campaign:
                 effects = [(e.attempt, e.answer, round(e.at, 3)) for e in self.upstream.effects.get(operation.identity, [])]
                 arrivals = self.upstream.arrivals.get(operation.identity)
                 tries = "\n    ".join(map(repr, sorted(operation.tries, key=lambda t: t.began)))
-                self.mistakes.append(f"{error}\n  {operation.identity} {operation.path} effects {effects} arrivals {arrivals}\n    {tries}")
+                self.mistakes.append(f"{error}\n  {operation.identity} {operation.path} effects {effects} "
+                                     f"arrivals {arrivals}\n    {tries}")
         for what in ("replayed", "unknown", "kills in mid-operation", "not-executed", "in-progress"):
             if not self.counts[what]:
                 self.mistakes.append(f"vacuous: no {what}")
@@ -283,7 +284,8 @@ class Campaign:
             acknowledged = min(t.ended for t in finals)
             for later in (t for t in tries if t.began > acknowledged and t.answered):
                 if later.same_body:
-                    assert later.outcome == "replayed" or later.problem in ("store-unavailable", "overloaded"), f"lost after it was acknowledged: {later}"
+                    turned_away = later.problem in ("store-unavailable", "overloaded")
+                    assert later.outcome == "replayed" or turned_away, f"lost after it was acknowledged: {later}"
                 else:
                     assert later.status == 422 and later.problem == "key-reused", f"another body got {later}"
 

@@ -5,6 +5,7 @@ from faults.campaign import Campaign, Operation, Try
 from faults.oracle_upstream import Effect
 
 BODY = b'{"response": 1}'
+SHOWN = {"replayed": 1, "unknown": 1, "kills in mid-operation": 1, "not-executed": 1, "in-progress": 1, "kills": 9}
 
 
 class FakeAnswer:
@@ -32,7 +33,7 @@ def history(*tries, effects=1, effect_at=1.5, said=((201, BODY),)):
         made.append(effect)
     campaign.upstream.effects[operation.identity] = made
     campaign.upstream.said[operation.identity] = set(said)
-    campaign.counts.update({"replayed": 1, "unknown": 1, "kills in mid-operation": 1, "not-executed": 1, "in-progress": 1, "kills": 9})
+    campaign.counts.update(SHOWN)
     campaign.check()
     return campaign.mistakes
 
@@ -81,7 +82,7 @@ def test_it_finds(what):
 def test_a_campaign_that_showed_nothing_fails(missing):
     campaign = Campaign(30, "fail", seed=1)
     campaign.upstream = FakeUpstream()
-    campaign.counts.update({"replayed": 1, "unknown": 1, "kills in mid-operation": 1, "not-executed": 1, "in-progress": 1, "kills": 9})
+    campaign.counts.update(SHOWN)
     campaign.check()
     assert campaign.mistakes == []
     del campaign.counts[missing]

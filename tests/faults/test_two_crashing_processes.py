@@ -28,7 +28,8 @@ def test_neither_crash_doubles_or_loses_a_charge(start_demo, start_gateway):
     def send(key, fault):
         began = time.monotonic()
         try:
-            answer = Client(gateway.address).post(key=key, timeout=6, headers={"Authorization": "Bearer a", **({"X-Demo-Fault": fault} if fault else {})})
+            headers = {"Authorization": "Bearer a", **({"X-Demo-Fault": fault} if fault else {})}
+            answer = Client(gateway.address).post(key=key, timeout=6, headers=headers)
         except (OSError, Closed):
             answer = None
         with lock:
