@@ -289,6 +289,16 @@ def test_a_completion_timeout_below_the_response_timeout_is_no_excuse_to_answer_
     assert gateway.client(AUTH).post(key=key).status == 201
 
 
+def test_a_completion_timeout_that_comes_first_is_an_unknown_outcome_at_once(start_gateway, upstream, key):
+    gateway = start_gateway('[defaults]\nresponse_timeout = "20s"\ncompletion_timeout = "300ms"\n')
+    upstream.plan(Gate())
+    began = time.monotonic()
+    answer = gateway.client(AUTH).post(key=key)
+    expect_problem(answer, "outcome-unknown", 502, retryable=False, new_key_safe=False)
+    assert time.monotonic() - began < 5
+    assert len(upstream.seen) == 1
+
+
 # ---- outcome unknown ----
 
 BROKEN = {

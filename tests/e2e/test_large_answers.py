@@ -98,3 +98,18 @@ def test_a_large_released_or_unknown_answer_is_what_its_status_says(start_gatewa
     assert client.post(key=key).problem == "outcome-unknown"
     assert client.post(key=key).problem == "outcome-unknown"
     assert len(upstream.seen) == 2
+
+
+def test_a_route_that_records_nothing_keeps_no_answer_and_still_runs_once(start_gateway, upstream, key):
+    # apache/polaris PR3803: credentials in stored answers, replayable by another principal.
+    gateway = start_gateway('[[route]]\nmatch = "POST /tokens"\nrecord = []\n')
+    client = gateway.client(AUTH)
+    upstream.plan(answers(201, {}, b"a-freshly-minted-credential"))
+    first = client.post("/tokens", key=key)
+    assert (first.status, first.body, first.outcome) == (201, b"a-freshly-minted-credential", "completed")
+    again = client.post("/tokens", key=key)
+    assert expect_problem(again, "answer-not-kept", 409, retryable=False, new_key_safe=False)["original_status"] == 201
+    assert len(upstream.seen) == 1
+    gateway.kill()
+    for file in gateway.directory.iterdir():
+        assert b"a-freshly-minted-credential" not in file.read_bytes(), file
