@@ -86,20 +86,23 @@ def test_the_budget_for_bodies_is_given_back(start_gateway, upstream, key):
 
 
 def test_places_of_waiters_who_left_are_given_back(start_gateway, upstream, key):
-    gateway = start_gateway('limits.waiters = 3\nlimits.waiters_per_key = 3\n[defaults]\nin_progress = "wait"\n')
+    gateway = start_gateway('limits.waiters = 3\nlimits.waiters_per_key = 3\n[defaults]\nin_progress = "wait"\n'
+                            'wait = "60s"\n')
     client = gateway.client(AUTH)
     gate = Gate()
     upstream.plan(gate)
     first = background(client.post, key=key, body=b"x")
     assert gate.entered.wait(5)
-    for _ in range(4):
+    for end in (Connection.reset, Connection.close):
         waiters = [Connection(gateway.address) for _ in range(3)]
         for waiter in waiters:
             waiter.send(keyed(key))
-        time.sleep(0.15)
+        time.sleep(0.2)
+        assert client.post(key=key, body=b"x").problem == "overloaded"
         for waiter in waiters:
-            waiter.reset()
-        time.sleep(0.1)
+            end(waiter)
+        # Noticed within a few seconds, long before `wait` is over.
+        wait_until(lambda: gateway.metrics()["stet_waiters"] == 0, 5)
     waiters = [background(client.post, key=key, body=b"x") for _ in range(3)]
     time.sleep(0.2)
     gate.open()

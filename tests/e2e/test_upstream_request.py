@@ -2,6 +2,7 @@
 
 import pytest
 from support.http_client import wire
+from support.upstream import sends
 
 AUTH = {"Authorization": "Bearer alice"}
 
@@ -166,3 +167,13 @@ def test_upstream_connections_are_kept_and_used_again(alice, upstream, key):
     for i in range(10):
         assert alice.post(key=f"{key}-{i}").status == 201
     assert upstream.connections <= 4
+
+
+@pytest.mark.parametrize("head", [b"HTTP/1.1 200 OK\r\nConnection: close\r\n", b"HTTP/1.0 200 OK\r\n",
+                                  b"HTTP/1.1 200 OK\r\nConnection: x, Close\r\n"])
+def test_a_connection_that_the_upstream_has_given_up_is_not_used_again(alice, upstream, key, head):
+    """Although its socket stays open: what is sent there may be thrown away."""
+    upstream.plan(sends(head + b"Content-Length: 2\r\n\r\nok"))
+    assert alice.post(key=key).body == b"ok"
+    assert alice.post(key=key + "b").status == 201
+    assert upstream.seen[0].connection != upstream.seen[1].connection
