@@ -59,6 +59,11 @@ void add_request_flags(CLI::App& command, probe::Options& options) {
   command.add_option("--server", options.server, "instead of the document's own server")->type_name("URL");
   command.add_option("--key-header", options.key_header, "the name of the key's header (Idempotency-Key)")
       ->type_name("NAME");
+  command
+      .add_option("--ignore-header", options.ignored_headers,
+                  "a header that may differ between answers; may be repeated")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
   command.add_option("--other", options.other, "another route, for other-route")->type_name("'METHOD URL'");
   command.add_option("--other-data", options.other_data, "its body")->type_name("BODY");
   command.add_option("--other-auth", options.other_auth, "another caller's credentials, for other-caller")

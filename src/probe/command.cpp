@@ -1,5 +1,7 @@
 #include "probe/command.hpp"
 
+#include <csignal>
+
 #include "probe/run.hpp"
 
 namespace stet::probe {
@@ -41,6 +43,7 @@ int execute(const Invocation& invocation, std::ostream& out, std::ostream& err) 
     err << "stet probe: " << targets.error() << (targets.error().ends_with('\n') ? "" : "\n");
     return 2;
   }
+  ::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL
   const bool text = invocation.format == Format::text;
   std::vector<Report> reports;
   for (const Settings& settings : *targets) {

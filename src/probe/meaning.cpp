@@ -38,10 +38,13 @@ bool counts(const Header& header) {
   return true;
 }
 
-std::vector<std::pair<std::string, std::string>> counted(const Headers& headers) {
+std::vector<std::pair<std::string, std::string>> counted(const Headers& headers,
+                                                         const std::vector<std::string>& ignored) {
   std::vector<std::pair<std::string, std::string>> lines;
   for (const Header& header : headers) {
-    if (counts(header)) lines.emplace_back(lower_case(header.name), header.value);
+    const auto is_ignored = [&](const std::string& name) { return same_name(name, header.name); };
+    if (counts(header) && std::ranges::none_of(ignored, is_ignored))
+      lines.emplace_back(lower_case(header.name), header.value);
   }
   std::ranges::sort(lines);
   return lines;
@@ -98,7 +101,8 @@ bool is_replay_marked(const Response& response) {
   });
 }
 
-std::string difference(const Response& first, const Response& second) {
+std::string difference(const Response& first, const Response& second,
+                       const std::vector<std::string>& ignored) {
   std::string text;
   const auto note = [&](const std::string& line) { text += (text.empty() ? "" : "; ") + line; };
   if (first.status != second.status) {
@@ -113,8 +117,8 @@ std::string difference(const Response& first, const Response& second) {
                    ": " + shown(second.body) + ")"
              : "the body is another one: " + shown(second.body));
   }
-  const auto before = counted(first.headers);
-  const auto after = counted(second.headers);
+  const auto before = counted(first.headers, ignored);
+  const auto after = counted(second.headers, ignored);
   const auto has = [](const auto& lines, const auto& line) {
     return std::ranges::find(lines, line) != lines.end();
   };

@@ -1,6 +1,8 @@
 #pragma once
 // What an answer tells a client that retries.
 
+#include <vector>
+
 #include "probe/response.hpp"
 
 namespace stet::probe {
@@ -22,7 +24,9 @@ bool is_replay_marked(const Response&);
 
 // What differs between an answer and its repetition, for people; empty: the same. Date, Set-Cookie,
 // identifiers of the single request, rate-limit counters, hop-by-hop fields and replay markers do not count.
-std::string difference(const Response& first, const Response& second);
+// `ignored` names more headers that do not count.
+std::string difference(const Response& first, const Response& second,
+                       const std::vector<std::string>& ignored = {});
 
 // Whether `answer` shows something that only the owner of `first` should see: its whole body, or a value of
 // it that stands in neither of the texts in `innocent` (the requests' bodies, the answer of a request of the

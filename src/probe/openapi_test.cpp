@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+
 #include "probe/json.hpp"
 
 namespace stet::probe {
@@ -98,6 +101,29 @@ TEST(OpenApi, reads_the_older_form) {
   ASSERT_TRUE(operations) << operations.error();
   EXPECT_EQ(operations->front().request.url.text(), "http://127.0.0.1:8080/v2/pets");
   EXPECT_EQ(operations->front().request.body, R"({"name":"Rex"})");
+}
+
+TEST(OpenApi, reads_a_document_of_the_size_and_manner_of_public_ones) {
+  std::ifstream file(STET_EXAMPLES "/openapi/shop.json");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const auto operations = read_openapi(text, "");
+  ASSERT_TRUE(operations) << operations.error();
+  ASSERT_EQ(operations->size(), 6U);
+  const Request& order = operations->at(0).request;
+  EXPECT_EQ(order.url.text(), "https://eu.shop.example/v2/checkout/orders");
+  EXPECT_EQ(*find_header(order.headers, "Shop-Request-Id"), "{{uuid}}");
+  EXPECT_EQ(order.body,
+            R"({"intent":"CAPTURE","purchase_units":[{"amount":{"currency_code":"EUR","value":"49.00"}}],)"
+            R"("payment_source":{"number":"4111111111111111"},"ship_to":{"country_code":"DE"}})");
+  const Request& patch = operations->at(1).request;
+  EXPECT_EQ(patch.method, "PATCH");
+  EXPECT_EQ(patch.url.target, "/v2/checkout/orders/5O190127TN364715T");
+  EXPECT_EQ(patch.body, R"([{"op":"replace","path":"/intent","value":"AUTHORIZE"}])");
+  EXPECT_EQ(operations->at(3).request.body, "charge=ch_1&amount=1");
+  EXPECT_EQ(operations->at(4).id, "disputes.evidence");
+  EXPECT_NE(operations->at(4).unusable, "");
+  EXPECT_EQ(operations->at(5).request.body,
+            R"({"url":"https://example.com/{{n}}","event_types":[{"name":"*"}]})");
 }
 
 TEST(OpenApi, says_what_is_wrong_with_a_document) {

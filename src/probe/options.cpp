@@ -79,6 +79,7 @@ class Reading {
 void read_common(const Options& options, Settings& settings, Reading& reading) {
   settings.name = options.name;
   if (!options.key_header.empty()) settings.key_header = options.key_header;
+  settings.ignored_headers = options.ignored_headers;
   settings.other_auth = reading.headers(options.other_auth, "other-auth", settings);
   if (options.bad_body) settings.bad_body = reading.body(*options.bad_body, "bad-body", settings);
   if (options.other_body) settings.other_body = reading.body(*options.other_body, "other-body", settings);

@@ -20,6 +20,7 @@ struct Options {
   std::vector<std::string> operations;
   std::string server;
   std::string key_header;
+  std::vector<std::string> ignored_headers;
 
   std::string other;
   std::optional<std::string> other_data;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,12 +23,17 @@ constexpr std::size_t kKeptOutput = 64 * 1024;  // of a command that prints with
   throw std::system_error(errno, std::generic_category(), what);
 }
 
-// The child of a fork: `output` becomes its stdout and stderr.
-pid_t spawn(const std::string& command, int output) {
+enum class Lifetime : std::uint8_t { as_long_as_the_probe, its_own };
+
+// A shell in a process group of its own; `output` becomes its stdout and stderr.
+pid_t spawn(const std::string& command, int output, Lifetime lifetime) {
   const pid_t child = ::fork();
   if (child < 0) throw_errno("fork");
   if (child == 0) {
     ::setpgid(0, 0);
+    // A probe that is interrupted leaves no server behind.
+    if (lifetime == Lifetime::as_long_as_the_probe) ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    ::signal(SIGPIPE, SIG_DFL);
     const int nothing = ::open("/dev/null", O_RDONLY);
     ::dup2(nothing, 0);
     ::dup2(output, 1);
@@ -48,7 +54,7 @@ int exit_code(int status) {
 CommandResult run_command(const std::string& command, Deadline deadline) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw_errno("pipe");
-  const pid_t child = spawn(command, ends[1]);
+  const pid_t child = spawn(command, ends[1], Lifetime::its_own);
   ::close(ends[1]);
   CommandResult result;
   int status = 0;
@@ -94,7 +100,7 @@ void ServerProcess::start() {
   log_ = ::memfd_create("server-output", MFD_CLOEXEC);
   if (log_ < 0) throw_errno("memfd_create");
   ::fcntl(log_, F_SETFL, O_APPEND);
-  group_ = spawn(command_, log_);
+  group_ = spawn(command_, log_, at_end_ == AtEnd::stop ? Lifetime::as_long_as_the_probe : Lifetime::its_own);
 }
 
 void ServerProcess::kill() {

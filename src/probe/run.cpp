@@ -111,6 +111,10 @@ Report run(const Settings& settings, const Progress& progress) {
     }
     Subject subject(settings, effects.get(), server, end);
     subject.get_to_know();
+    if (subject.unit() != 1) {
+      report.notes.push_back("One plain request changed the count by " + std::to_string(subject.unit()) +
+                             "; that is taken for one effect.");
+    }
     run_checks(settings, subject, report, progress);
   } catch (const std::exception& trouble) {
     report.no_verdict = trouble.what();

@@ -24,10 +24,11 @@ struct Settings {
   std::string unusable;  // why no request could be made (of an OpenAPI operation); empty when one was
   std::string key_header = "Idempotency-Key";
 
-  std::optional<Request> other;           // another route, for other-route
-  Headers other_auth;                     // another caller's, for other-caller
-  std::optional<std::string> bad_body;    // fails validation, for failed-first
-  std::optional<std::string> other_body;  // valid, another payload, for other-payload
+  std::optional<Request> other;              // another route, for other-route
+  std::vector<std::string> ignored_headers;  // beyond those that never count, when answers are compared
+  Headers other_auth;                        // another caller's, for other-caller
+  std::optional<std::string> bad_body;       // fails validation, for failed-first
+  std::optional<std::string> other_body;     // valid, another payload, for other-payload
   EffectsSource effects;
 
   std::string kill_command;

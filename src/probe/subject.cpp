@@ -33,7 +33,8 @@ void Subject::get_to_know() {
     const Outcome outcome = send(fresh());
     if (!outcome || !is_success(outcome->status)) {
       throw NoVerdict(std::string(which) + " plain request (" + settings_.request.method + " " +
-                      settings_.request.url.text() + ", fresh key) did not succeed: " + brief(outcome, kShownBody));
+                      settings_.request.url.text() +
+                      ", fresh key) did not succeed: " + brief(outcome, kShownBody));
     }
     usual_time_ = std::max(usual_time_, outcome->took);
     return *outcome;

@@ -37,7 +37,13 @@ class Subject {
   const Response& plain() const { return *plain_; }
   std::chrono::milliseconds usual_time() const { return usual_time_; }
   bool answers_tell_apart() const { return answers_tell_apart_; }  // two operations, two different answers
+  std::int64_t unit() const { return unit_; }                      // what one operation adds to the count
   Meaning meaning_of(const Response& response) const { return meaning(response, plain().status); }
+
+  // As meaning.hpp has it, without the headers that the user does not want to count.
+  std::string difference(const Response& first, const Response& second) const {
+    return probe::difference(first, second, settings_.ignored_headers);
+  }
 
   // A new operation: fresh template values under a fresh key.
   Request fresh();
@@ -62,6 +68,7 @@ class Subject {
   struct Mark {
     std::int64_t count = 0;
   };
+  bool counts_effects() const { return effects_ != nullptr; }
   Mark mark();
   std::optional<std::int64_t> grown(Mark, std::int64_t expected);  // nothing without an oracle
 

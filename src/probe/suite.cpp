@@ -25,6 +25,7 @@ const std::map<std::string_view, std::variant<Text, MaybeText, Texts, Number, Ve
       {"operations", &Options::operations},
       {"server", &Options::server},
       {"key_header", &Options::key_header},
+      {"ignore_headers", &Options::ignored_headers},
       {"other", &Options::other},
       {"other_data", &Options::other_data},
       {"other_auth", &Options::other_auth},

@@ -147,8 +147,11 @@ Expected<Wire, Failure> Wire::open(const Url& url, const TlsSettings& settings, 
   }
   impl.tls = SSL_new(impl.context);
   if (impl.tls == nullptr) return fail(Trouble::tls, tls_error_text());
-  SSL_set_tlsext_host_name(impl.tls, url.host.c_str());
-  SSL_set1_host(impl.tls, url.host.c_str());
+  // RFC 6066 section 3: a literal address is no server name; it is compared with the certificate's addresses.
+  if (X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(impl.tls), url.host.c_str()) != 1) {
+    SSL_set_tlsext_host_name(impl.tls, url.host.c_str());
+    SSL_set1_host(impl.tls, url.host.c_str());
+  }
   SSL_set_fd(impl.tls, impl.fd);
   while (true) {
     const int result = SSL_connect(impl.tls);

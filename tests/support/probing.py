@@ -51,6 +51,6 @@ def probe_server(name, directory, *arguments, provider=False, seconds=0.05):
     return probe(
         "POST", f"http://127.0.0.1:{port}/charges", "-d", '{"amount":4900,"note":"{{uuid}}"}', *effects,
         "-H", "Authorization: Bearer a", "--other-auth", "Authorization: Bearer b", "--other", "POST /refunds",
-        "--bad-body", '{"amount":-1}', "--exec", server, "--rounds", "12", "--patience", "2s", "--settle",
+        "--bad-body", '{"amount":-1}', "--exec", server, "--rounds", "8", "--patience", "2s", "--settle",
         f"{int(seconds * 1000)}ms", *arguments,
     )

@@ -31,7 +31,7 @@ Race judge(Subject& subject, const std::vector<Outcome>& outcomes) {
         ++race.answered;
         if (!race.winner) {
           race.winner = *outcome;
-        } else if (const std::string changed = difference(*race.winner, *outcome); !changed.empty()) {
+        } else if (const std::string changed = subject.difference(*race.winner, *outcome); !changed.empty()) {
           blame(Harm::answer, "simultaneous requests with one key got different answers (" + changed + ")");
         }
         break;

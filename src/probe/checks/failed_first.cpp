@@ -21,7 +21,7 @@ Finding refuse_twice(Subject& subject, Finding finding) {
   if (grown && *grown != 0) {
     return std::move(finding).failed(Harm::doubled, seen, "a request that was refused took effect");
   }
-  const std::string changed = second ? difference(*first, *second) : second.error().detail;
+  const std::string changed = second ? subject.difference(*first, *second) : second.error().detail;
   if (!changed.empty()) {
     return std::move(finding).failed(Harm::answer, seen,
                                      "a refused request is answered otherwise on retry (" + changed + ")");

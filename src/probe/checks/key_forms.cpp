@@ -26,7 +26,7 @@ Finding run(Subject& subject) {
   const Outcome second = subject.send(subject.with_key(bare, "\"" + key + "\""));
   const auto grown = subject.grown(mark, 1);
   const bool one_key = first.meaning == Meaning::success && second &&
-                       difference(*first.outcome, *second).empty() && (!grown || *grown == 1);
+                       subject.difference(*first.outcome, *second).empty() && (!grown || *grown == 1);
   seen = "quoted: " + brief(second) + (grown ? " (" + effects_text(grown) + ")" : "");
   if (!one_key) loose = "a quoted key is not the bare one";
 

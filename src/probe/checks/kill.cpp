@@ -1,3 +1,4 @@
+#include <atomic>
 #include <random>
 #include <thread>
 
@@ -6,7 +7,40 @@
 namespace stet::probe {
 namespace {
 
-constexpr std::chrono::seconds kComeUp{30};  // for a server to listen again
+constexpr std::chrono::seconds kComeUp{30};        // for a server to listen again
+constexpr std::chrono::seconds kEffectSeen{5};     // for an effect to show, before the kill comes anyway
+constexpr std::chrono::milliseconds kQuickest{2};  // an answering time below which clocks say little
+
+// When the server dies. Random moments alone would meet the few that matter only by luck: right after the
+// answer, when everything should be safe, and right after the effect, when what is kept about the key may not
+// be.
+enum class Moment : std::uint8_t { random, effect_seen, answered };
+
+Moment moment_of(int round, const Subject& subject) {
+  if (round % 4 == 1) return Moment::answered;
+  return round % 4 == 2 && subject.counts_effects() ? Moment::effect_seen : Moment::random;
+}
+
+// Random moments, but spread: each round has its own part of the time that a request takes, and a little
+// more.
+class Delays {
+ public:
+  explicit Delays(int rounds) : parts_(std::max(rounds / 2, 1)) {}
+
+  void seen(std::chrono::milliseconds took) { longest_ = std::max(longest_, took); }
+  std::chrono::microseconds next() {
+    const auto span = std::chrono::microseconds(longest_) * 5 / 4;
+    const std::int64_t part = span.count() / parts_;
+    const std::int64_t start = part * (number_++ % parts_);
+    return std::chrono::microseconds(start + std::uniform_int_distribution<std::int64_t>(0, part)(random_));
+  }
+
+ private:
+  std::int64_t parts_;
+  std::int64_t number_ = 0;
+  std::chrono::milliseconds longest_ = kQuickest;  // also by a server that has just been started
+  std::mt19937_64 random_{std::random_device{}()};
+};
 
 struct Round {
   Outcome before;  // what the client had when the server died
@@ -14,21 +48,49 @@ struct Round {
   std::optional<std::int64_t> grown;
 };
 
-// Sends the request, kills the server at a random moment of its usual time and a half, restarts it, and
-// retries.
-Round play(Subject& subject, const Request& request, std::mt19937_64& random) {
-  const auto mark = subject.mark();
-  const auto usual = std::max<std::chrono::microseconds>(subject.usual_time(), std::chrono::milliseconds(2));
-  const std::chrono::microseconds delay{
-      std::uniform_int_distribution<std::int64_t>(0, usual.count() * 3 / 2)(random)};
-  Outcome before = tl::unexpected(Failure{});
-  std::thread client([&] { before = exchange(request, subject.route()); });
+// Waits for the moment while `client` runs.
+std::string wait_for(Moment moment, Subject& subject, Subject::Mark mark, Delays& delays, std::thread& client,
+                     const std::atomic<bool>& answered) {
+  switch (moment) {
+    case Moment::answered:
+      client.join();
+      return "after the answer";
+    case Moment::effect_seen: {
+      const Deadline late = Clock::now() + kEffectSeen;
+      while (subject.mark().count == mark.count && !answered && Clock::now() < late) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+      return "as soon as the effect was seen";
+    }
+    case Moment::random:
+      break;
+  }
+  const auto delay = delays.next();
   std::this_thread::sleep_for(delay);
-  const std::string not_killed = subject.server().kill(subject.route().deadline());
-  client.join();
-  if (!not_killed.empty()) throw NoVerdict(not_killed);
-  subject.remark("sent, and the server killed after " + std::to_string(delay.count()) +
-                 " us; the client had: " + brief(before));
+  return "after " + std::to_string(delay.count()) + " us";
+}
+
+// Sends the request, kills the server at that moment, restarts it, and retries.
+Round play(Subject& subject, const Request& request, Moment moment, Delays& delays) {
+  const auto mark = subject.mark();
+  Outcome before = tl::unexpected(Failure{});
+  std::atomic<bool> answered = false;
+  std::thread client([&] {
+    before = exchange(request, subject.route());
+    answered = true;
+  });
+  std::string when;
+  std::string trouble;
+  try {
+    when = wait_for(moment, subject, mark, delays, client, answered);
+    trouble = subject.server().kill(subject.route().deadline());
+  } catch (const NoVerdict& no_verdict) {
+    trouble = no_verdict.what();
+  }
+  if (client.joinable()) client.join();
+  if (!trouble.empty()) throw NoVerdict(trouble);
+  if (before) delays.seen(before->took);
+  subject.remark("sent, and the server killed " + when + "; the client had: " + brief(before));
   const std::string not_up = subject.server().restart(std::min(subject.route().end, Clock::now() + kComeUp));
   if (!not_up.empty()) throw NoVerdict("after a kill " + not_up);
   Subject::Settled after = subject.settle(request);
@@ -49,7 +111,7 @@ Wrong judge(const Subject& subject, const Round& round) {
     case Meaning::success: {
       if (round.grown && *round.grown < 1)
         return {Harm::lost, wrong_effects(round.grown, "a request that a crash interrupted")};
-      const std::string changed = was_answered ? difference(*round.before, *round.after.outcome) : "";
+      const std::string changed = was_answered ? subject.difference(*round.before, *round.after.outcome) : "";
       if (!changed.empty())
         return {Harm::answer,
                 "an answer that was given before the crash is another one after it (" + changed + ")"};
@@ -75,18 +137,20 @@ Wrong judge(const Subject& subject, const Round& round) {
 Finding run(Subject& subject) {
   const int rounds = subject.settings().rounds;
   Finding finding;
-  finding.did = "killed the server (SIGKILL) at a random moment of a request, restarted it and retried, " +
-                std::to_string(rounds) + " times";
+  finding.did =
+      "killed the server (SIGKILL) in the middle of a request or right after it, restarted it and retried, " +
+      std::to_string(rounds) + " times";
   finding.expected = "at most one effect for each key; the retry ends in an answer or an honest 'unknown'";
   if (!subject.server().can_kill()) {
     return std::move(finding).skipped("nothing says how to kill the server (--kill and --start, or --exec)");
   }
-  std::mt19937_64 random{std::random_device{}()};
+  Delays delays(rounds);
+  delays.seen(subject.usual_time());
   int answered = 0;
   int unknown = 0;
   for (int number = 1; number <= rounds; ++number) {
     subject.forget();
-    const Round round = play(subject, subject.fresh(), random);
+    const Round round = play(subject, subject.fresh(), moment_of(number, subject), delays);
     const Wrong wrong = judge(subject, round);
     if (wrong.harm != Harm::none) {
       return std::move(finding).failed(wrong.harm,

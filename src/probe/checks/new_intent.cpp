@@ -54,8 +54,9 @@ Finding run(Subject& subject) {
       return std::move(finding).failed(Harm::lost, seen,
                                        std::string("with ") + pair.what + " one operation was turned away");
     }
-    const bool joined = is_replay_marked(*second.outcome) ||
-                        (subject.answers_tell_apart() && difference(*first.outcome, *second.outcome).empty());
+    const bool joined =
+        is_replay_marked(*second.outcome) ||
+        (subject.answers_tell_apart() && subject.difference(*first.outcome, *second.outcome).empty());
     if ((grown && *grown < 2) || (!grown && joined))
       return std::move(finding).failed(Harm::lost, seen, pair.wrong);
     if (grown && *grown > 2) {

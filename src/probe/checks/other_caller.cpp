@@ -33,8 +33,10 @@ Finding run(Subject& subject) {
     return std::move(finding).failed(Harm::stuck, seen, "one caller's key leaves another without an answer");
   }
   const std::string key = *find_header(request.headers, subject.settings().key_header);
-  const bool same_answer = subject.answers_tell_apart() && difference(*first.outcome, *second).empty();
-  if (same_answer || is_replay_marked(*second) || leaks(*first.outcome, *second, {key, request.body, own->body})) {
+  const bool same_answer =
+      subject.answers_tell_apart() && subject.difference(*first.outcome, *second).empty();
+  if (same_answer || is_replay_marked(*second) ||
+      leaks(*first.outcome, *second, {key, request.body, own->body})) {
     return std::move(finding).failed(Harm::leaked, seen, "one caller is shown another caller's answer");
   }
   if (subject.meaning_of(*second) != Meaning::success) {

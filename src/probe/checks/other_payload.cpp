@@ -59,7 +59,8 @@ Finding run(Subject& subject) {
     return std::move(finding).failed(Harm::stuck, seen, "another request under a used key gets no answer");
   }
   const std::string key = *find_header(request.headers, subject.settings().key_header);
-  const bool leaked = leaks(*first.outcome, *second, {key, request.body, changed.body, other->own_answer.body});
+  const bool leaked =
+      leaks(*first.outcome, *second, {key, request.body, changed.body, other->own_answer.body});
   if (is_success(second->status)) {
     return std::move(finding).failed(
         leaked ? Harm::lost : Harm::answer, seen,

@@ -36,7 +36,8 @@ Finding run(Subject& subject) {
   const std::string key = *find_header(request.headers, subject.settings().key_header);
   const bool first_again = second->status == first.outcome->status && second->body == first.outcome->body;
   const bool would_say_so_anyway = own->status == second->status && own->body == second->body;
-  if ((first_again && !would_say_so_anyway) || leaks(*first.outcome, *second, {key, own->body, request.body})) {
+  if ((first_again && !would_say_so_anyway) ||
+      leaks(*first.outcome, *second, {key, own->body, request.body})) {
     return std::move(finding).failed(Harm::lost, seen,
                                      "a request to another route got the first route's answer and never ran");
   }

@@ -27,7 +27,7 @@ Finding run(Subject& subject) {
   if (const std::string wrong = wrong_effects(grown, "a request that was sent twice"); !wrong.empty()) {
     return std::move(finding).failed(harm_of(*grown), seen, wrong);
   }
-  const std::string changed = second ? difference(*first, *second) : second.error().detail;
+  const std::string changed = second ? subject.difference(*first, *second) : second.error().detail;
   if (!changed.empty()) {
     return std::move(finding).failed(Harm::answer, seen,
                                      "the second answer is not the first (" + changed + ")");

@@ -54,9 +54,10 @@ Retried retry_and_judge(Subject& subject, const Request& request, Subject::Mark 
   if (trouble.empty()) {
     result.answer = *settled.outcome;
     const std::string changed =
-        first ? difference(*first, *settled.outcome) : unlike(subject.plain(), *settled.outcome);
+        first ? subject.difference(*first, *settled.outcome) : unlike(subject.plain(), *settled.outcome);
     const Outcome again = subject.send(request);
-    const std::string changed_again = again ? difference(*settled.outcome, *again) : again.error().detail;
+    const std::string changed_again =
+        again ? subject.difference(*settled.outcome, *again) : again.error().detail;
     if (!changed.empty()) {
       trouble = " was answered otherwise on retry (" + changed + ")";
     } else if (!changed_again.empty()) {

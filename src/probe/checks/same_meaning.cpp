@@ -26,7 +26,7 @@ Finding run(Subject& subject) {
       !wrong.empty()) {
     return std::move(finding).failed(harm_of(*grown), seen, wrong);
   }
-  const std::string changed = second ? difference(*first.outcome, *second) : second.error().detail;
+  const std::string changed = second ? subject.difference(*first.outcome, *second) : second.error().detail;
   if (!changed.empty()) {
     return std::move(finding).failed(
         Harm::answer, seen, "a retry whose JSON was spelt otherwise is not recognised (" + changed + ")");
