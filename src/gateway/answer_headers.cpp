@@ -37,6 +37,10 @@ Headers stored_headers(const Headers& lines, const config::Route& route) {
   return stored;
 }
 
+bool all_stored(const Headers& lines, const config::Route& route) {
+  return std::all_of(lines.begin(), lines.end(), [&](const Header& line) { return replayable(line.name, route); });
+}
+
 Headers replayed_headers(const Headers& lines, const config::Route& route) { return stored_headers(lines, route); }
 
 }  // namespace stet::gateway

@@ -14,6 +14,7 @@ Headers own_caller_headers(const http::Fields&);
 // Of these, what is stored: without Set-Cookie and authentication challenges, which belong to one caller and one
 // moment, unless response.keep_headers names them.
 Headers stored_headers(const Headers&, const config::Route&);
+bool all_stored(const Headers&, const config::Route&);
 
 // Of stored lines, what a replay carries under the route as it is configured now.
 Headers replayed_headers(const Headers&, const config::Route&);

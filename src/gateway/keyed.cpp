@@ -54,7 +54,7 @@ Task<After> show(Session& session, Request& request, Operation& operation, Shown
   }
   const bool own = attempt != nullptr && (shown.kind == ShownKind::answer || shown.kind == ShownKind::stream);
   const bool stream = shown.kind == ShownKind::stream;
-  Response response = shown_to_http(std::move(shown), route.route, own ? &attempt->own_caller_headers() : nullptr);
+  Response response = shown_to_http(std::move(shown), route.route, own ? attempt->own_caller_headers() : nullptr);
   add_cors(response, request.snapshot->config(), request.head);
   After after = After::close;
   auto rest = stream ? attempt->take_rest() : std::nullopt;

@@ -63,8 +63,17 @@ void Operation::finish() {
   wake_at_.reset();
   pause_ends_.reset();
   running_.release();
+  say_late_end();
   if (registered_ == Registered::yes) station_.shared.running.end(exchange_.id(), exchange_.last_word());
   self_.reset();
+}
+
+// The caller had an answer before this; for operators, what it came to.
+void Operation::say_late_end() {
+  if (late_ == Late::no || !exchange_.last_word()) return;
+  const std::string id = exchange_.id().text();
+  station_.shared.log.event(admin::Level::info, "late-answer", "an operation ended after its caller was answered",
+                            {{"operation", id}, {"outcome", name(exchange_.last_word()->outcome)}});
 }
 
 void Operation::set_due() {
@@ -98,18 +107,25 @@ void Operation::on_worker(Worker::Letter letter) {
 void Operation::perform(action::Execute& action) {
   sent_to_store_ = std::chrono::steady_clock::now();
   station_.shared.store.submit(std::move(action.command), [self = shared_from_this()](Store::Outcome outcome) {
-    self->on_worker([self, outcome = std::move(outcome)] { self->stored(outcome); });
+    if (self->station_.worker.here()) {
+      self->stored(std::move(outcome));
+    } else {
+      // A letter is copied about as a std::function: what it carries stays where it is.
+      self->station_.worker.post([self, carried = std::make_shared<Store::Outcome>(std::move(outcome))] {
+        self->stored(std::move(*carried));
+      });
+    }
   });
 }
 
-void Operation::stored(const Store::Outcome& outcome) {
+void Operation::stored(Store::Outcome outcome) {
   facts_.in_store += std::chrono::steady_clock::now() - sent_to_store_;
-  if (const auto* failed = std::get_if<Store::Failed>(&outcome)) {
-    facts_.why = failed->what;
+  if (auto* failed = std::get_if<Store::Failed>(&outcome)) {
+    facts_.why = std::move(failed->what);
     feed(event::StoreFailed{failed->kind});
     return;
   }
-  feed(event::Stored{std::get<Result>(outcome), station_.shared.running.runs(exchange_.id())});
+  feed(event::Stored{std::move(std::get<Result>(outcome)), station_.shared.running.runs(exchange_.id())});
 }
 
 void Operation::perform(action::Find& action) {
@@ -235,6 +251,7 @@ void Operation::perform(action::Reply& action) {
   reply_ = std::move(action.shown);
   if (life_ == Life::running && registered_ == Registered::yes && !exchange_.finished()) {
     running_ = admin::Held(station_.shared.metrics.process.detached);
+    late_ = Late::yes;
   }
 }
 

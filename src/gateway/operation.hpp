@@ -70,7 +70,8 @@ class Operation final : public Timed, public std::enable_shared_from_this<Operat
   void perform(action::Reply&);
 
   void on_worker(Worker::Letter);
-  void stored(const Store::Outcome&);
+  void stored(Store::Outcome);
+  void say_late_end();
   Task<void> forward(std::shared_ptr<UpstreamAttempt>);
   Task<void> ask(Token);
   std::string onward_head(const config::UpstreamUrl&, std::uint32_t attempt) const;
@@ -90,6 +91,8 @@ class Operation final : public Timed, public std::enable_shared_from_this<Operat
   Gate reply_gate_;
   std::shared_ptr<UpstreamAttempt> attempt_;
   enum class Registered : std::uint8_t { no, yes } registered_ = Registered::no;
+
+  enum class Late : std::uint8_t { no, yes } late_ = Late::no;  // the caller was answered before the end
 
   std::optional<MonoTime> wake_at_;
   std::optional<MonoTime> pause_ends_;  // AwaitOwner, when nobody here runs it

@@ -108,7 +108,7 @@ Task<std::optional<std::string>> Passage::send() {
     sent = co_await send_on(std::move(idle));
   }
   if (sent == Link::Sent::nothing) {
-    auto fresh = co_await station_.upstreams.connect(*url_, request_.snapshot->tls());
+    auto fresh = co_await station_.upstreams.connect(*url_, UpstreamPool::Use::unkeyed, request_.snapshot->tls());
     if (!fresh) co_return std::move(fresh.error());
     sent = co_await send_on(std::move(*fresh));
     if (sent == Link::Sent::nothing) co_return "the connection broke before the first byte";

@@ -52,7 +52,8 @@ Response shown_to_http(Shown shown, const config::Route& route, const Headers* o
       response.body = std::move(shown.answer.body);
       const bool replay = shown.kind == ShownKind::replay;
       if (replay) {
-        response.fields = replayed_headers(shown.answer.headers, route);
+        response.fields = all_stored(shown.answer.headers, route) ? std::move(shown.answer.headers)
+                                                                  : replayed_headers(shown.answer.headers, route);
         response.more.push_back({"Idempotent-Replayed", "true"});
       } else {
         response.fields = own_lines != nullptr ? *own_lines : std::move(shown.answer.headers);

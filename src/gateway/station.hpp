@@ -11,6 +11,8 @@ namespace stet::gateway {
 struct Station {
   Station(Shared& shared_parts, SnapshotPtr first) :
       shared(shared_parts), snapshot(std::move(first)), upstreams(worker, shared.metrics.process) {}
+  // Connections first, then the worker with the coroutines that it still holds, then the pool that they refer to.
+  ~Station() { upstreams.clear(); }
 
   // The upstream whose turn it is.
   const config::UpstreamUrl& next_upstream(const Snapshot& of) {
@@ -20,9 +22,9 @@ struct Station {
   }
 
   Shared& shared;
-  Worker worker;
   SnapshotPtr snapshot;  // for requests that come now
   UpstreamPool upstreams;
+  Worker worker;
 };
 
 }  // namespace stet::gateway

@@ -20,7 +20,7 @@ std::string get_head(const config::UpstreamUrl& url, std::span<const Header> fie
 Task<std::optional<Subanswer>> ask(Station& station, const SnapshotPtr& snapshot, Subrequest request) {
   UpstreamLinkPtr link = station.upstreams.take_idle(request.url, UpstreamPool::Use::unkeyed);
   if (!link) {
-    auto fresh = co_await station.upstreams.connect(request.url, snapshot->tls());
+    auto fresh = co_await station.upstreams.connect(request.url, UpstreamPool::Use::unkeyed, snapshot->tls());
     if (!fresh) co_return std::nullopt;
     link = std::move(*fresh);
   }

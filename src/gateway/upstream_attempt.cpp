@@ -43,7 +43,7 @@ Task<Expected<void, std::string>> UpstreamAttempt::send() {
     sent = co_await send_on(std::move(idle));
   }
   if (sent == Link::Sent::nothing) {
-    auto fresh = co_await pool_.connect(order_.upstream, order_.tls);
+    auto fresh = co_await pool_.connect(order_.upstream, UpstreamPool::Use::keyed, order_.tls);
     if (!fresh) co_return unexpected(std::move(fresh.error()));
     if (wanted_ == Wanted::no) co_return unexpected(std::string("it is not wanted any more"));
     sent = co_await send_on(std::move(*fresh));
@@ -95,12 +95,17 @@ Task<UpstreamOutcome> UpstreamAttempt::receive() {
   }
 }
 
+// What is stored of the answer's lines; kept aside if its own caller gets more.
+Headers UpstreamAttempt::take_lines(const http::ResponseHead& head) {
+  Headers lines = gateway::own_caller_headers(head.fields);
+  if (all_stored(lines, order_.route)) return lines;
+  own_caller_headers_ = std::move(lines);
+  return stored_headers(own_caller_headers_, order_.route);
+}
+
 UpstreamOutcome UpstreamAttempt::answered(http::ResponseReader& reader, std::string body) {
   const http::ResponseHead& head = reader.head();
-  own_caller_headers_ = gateway::own_caller_headers(head.fields);
-  upstream::Answered outcome{
-      Answer{head.status, stored_headers(own_caller_headers_, order_.route), std::move(body), Kept::whole},
-      says(head.fields)};
+  upstream::Answered outcome{Answer{head.status, take_lines(head), std::move(body), Kept::whole}, says(head.fields)};
   if (request_ == Request::whole && head.persistence == http::Persistence::keep) {
     pool_.give_back(order_.upstream, std::move(link_), head.fields.first("Keep-Alive"));
   }
@@ -109,9 +114,7 @@ UpstreamOutcome UpstreamAttempt::answered(http::ResponseReader& reader, std::str
 
 UpstreamOutcome UpstreamAttempt::too_large(http::ResponseReader& reader, std::string begun) {
   const http::ResponseHead& head = reader.head();
-  own_caller_headers_ = gateway::own_caller_headers(head.fields);
-  upstream::TooLarge outcome{
-      Answer{head.status, stored_headers(own_caller_headers_, order_.route), {}, Kept::head_only}, says(head.fields)};
+  upstream::TooLarge outcome{Answer{head.status, take_lines(head), {}, Kept::head_only}, says(head.fields)};
   const auto framing = head.framing;
   const auto length = head.content_length;
   rest_.emplace(Rest{std::move(link_), std::move(reader), framing, length, std::move(begun)});

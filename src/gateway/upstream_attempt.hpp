@@ -31,8 +31,8 @@ class UpstreamAttempt : public std::enable_shared_from_this<UpstreamAttempt> {
   // Ends run() soon, with an outcome that nobody wants any more.
   void abort();
 
-  // The answer's lines as its own caller gets them, Set-Cookie and all; after Answered and TooLarge.
-  const Headers& own_caller_headers() const { return own_caller_headers_; }
+  // The answer's lines as its own caller gets them, Set-Cookie and all; nullptr: those of the outcome are all.
+  const Headers* own_caller_headers() const { return own_caller_headers_.empty() ? nullptr : &own_caller_headers_; }
 
   // After TooLarge: the rest of the answer, to be read by whoever streams it.
   struct Rest {
@@ -52,6 +52,7 @@ class UpstreamAttempt : public std::enable_shared_from_this<UpstreamAttempt> {
   Task<Expected<void, std::string>> send();
   Task<UpstreamOutcome> receive();
   Task<Link::Sent> send_on(UpstreamLinkPtr);
+  Headers take_lines(const http::ResponseHead&);
   UpstreamOutcome answered(http::ResponseReader&, std::string body);
   UpstreamOutcome too_large(http::ResponseReader&, std::string begun);
 

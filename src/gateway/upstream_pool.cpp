@@ -1,6 +1,7 @@
 #include "gateway/upstream_pool.hpp"
 
 #include <boost/asio/ip/basic_resolver.hpp>
+#include <boost/asio/post.hpp>
 #include <charconv>
 
 namespace stet::gateway {
@@ -16,6 +17,7 @@ constexpr std::chrono::milliseconds kIdleForKeyed = 1s;
 constexpr std::chrono::milliseconds kMargin = 1s;  // before the time that the upstream named
 constexpr std::size_t kIdleConnections = 512;      // for each upstream and worker
 constexpr std::chrono::seconds kNamesAreGoodFor{10};
+constexpr std::size_t kConnectingAtOnce = 64;      // for each worker; common backlogs are 128 and 511
 
 // "timeout=5, max=100" → 5 s.
 std::optional<std::chrono::milliseconds> named_timeout(std::optional<std::string_view> keep_alive) {
@@ -63,6 +65,7 @@ void UpstreamPool::give_back(const config::UpstreamUrl& url, UpstreamLinkPtr lin
   link->link.due_never();
   link->in.shrink();
   idle.push_back({std::move(link), std::chrono::steady_clock::now()});
+  next_turn();
 }
 
 void UpstreamPool::drop_old(MonoTime now) {
@@ -89,8 +92,41 @@ Task<Expected<std::vector<asio::ip::address>, std::string>> UpstreamPool::resolv
   co_return addresses;
 }
 
-Task<Expected<UpstreamLinkPtr, std::string>> UpstreamPool::connect(const config::UpstreamUrl& url,
+// Whoever waits longest goes on in a turn of its own.
+void UpstreamPool::next_turn() {
+  if (waiting_.empty()) return;
+  asio::post(worker_.executor(), [gate = waiting_.front()] { gate->open(); });
+  waiting_.pop_front();
+}
+
+class UpstreamPool::Connecting {
+ public:
+  explicit Connecting(UpstreamPool& pool) : pool_(pool) { ++pool_.connecting_; }
+  Connecting(const Connecting&) = delete;
+  Connecting& operator=(const Connecting&) = delete;
+  ~Connecting() {
+    --pool_.connecting_;
+    pool_.next_turn();
+  }
+
+ private:
+  UpstreamPool& pool_;
+};
+
+Task<Expected<UpstreamLinkPtr, std::string>> UpstreamPool::connect(const config::UpstreamUrl& url, Use use,
                                                                    std::shared_ptr<const UpstreamTls> tls) {
+  while (connecting_ >= kConnectingAtOnce) {
+    Gate turn;
+    waiting_.push_back(&turn);
+    co_await turn.wait();
+    if (auto idle = take_idle(url, use)) co_return std::move(idle);
+  }
+  const Connecting holding(*this);
+  co_return co_await connect_now(url, std::move(tls));
+}
+
+Task<Expected<UpstreamLinkPtr, std::string>> UpstreamPool::connect_now(const config::UpstreamUrl& url,
+                                                                       std::shared_ptr<const UpstreamTls> tls) {
   const auto addresses = co_await resolve(url.host);
   if (!addresses) {
     metrics_.upstream_connect_failures.add();

@@ -2,12 +2,14 @@
 // Connections to upstreams, kept open between requests. One pool a worker.
 
 #include <chrono>
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "admin/metrics.hpp"
 #include "config/config.hpp"
+#include "gateway/gate.hpp"
 #include "gateway/link.hpp"
 #include "gateway/upstream_tls.hpp"
 
@@ -32,8 +34,9 @@ class UpstreamPool {
   enum class Use : std::uint8_t { keyed, unkeyed };
   // An idle connection that was quiet and open a microsecond ago; nullptr: connect.
   UpstreamLinkPtr take_idle(const config::UpstreamUrl&, Use);
-  // Within kConnectTimeout in all, name resolution apart. The error says in a few words what failed.
-  Task<Expected<UpstreamLinkPtr, std::string>> connect(const config::UpstreamUrl&,
+  // Within kConnectTimeout in all, name resolution apart. The error says in a few words what failed. In a burst only
+  // so many connect at once, as an upstream's backlog is short; the others wait, and take what comes free meanwhile.
+  Task<Expected<UpstreamLinkPtr, std::string>> connect(const config::UpstreamUrl&, Use,
                                                        std::shared_ptr<const UpstreamTls>);
   // After a whole answer on a connection that both sides keep. `keep_alive`: the answer's Keep-Alive field.
   void give_back(const config::UpstreamUrl&, UpstreamLinkPtr, std::optional<std::string_view> keep_alive);
@@ -59,13 +62,19 @@ class UpstreamPool {
     MonoTime until;
     std::vector<asio::ip::address> addresses;
   };
+  class Connecting;  // holds one of the turns
   Shelf& shelf(const config::UpstreamUrl&);
+  Task<Expected<UpstreamLinkPtr, std::string>> connect_now(const config::UpstreamUrl&,
+                                                           std::shared_ptr<const UpstreamTls>);
+  void next_turn();
   Task<Expected<std::vector<asio::ip::address>, std::string>> resolve(const std::string& host);
 
   Worker& worker_;
   admin::ProcessMetrics& metrics_;
   std::vector<Shelf> idle_;
   std::vector<Resolved> resolved_;
+  std::size_t connecting_ = 0;
+  std::deque<Gate*> waiting_;  // each lives in the coroutine that waits
 };
 
 }  // namespace stet::gateway

@@ -1,5 +1,7 @@
 #include "gateway/worker.hpp"
 
+#include <pthread.h>
+
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/post.hpp>
@@ -18,6 +20,7 @@ Worker::~Worker() {
 void Worker::start() {
   asio::co_spawn(io_, tick_slowly(), asio::detached);
   thread_ = std::thread([this] {
+    ::pthread_setname_np(::pthread_self(), "stet-worker");
     thread_id_.store(std::this_thread::get_id(), std::memory_order_relaxed);
     io_.run();
   });
