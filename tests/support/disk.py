@@ -45,19 +45,24 @@ def fill(directory, leave=0):
                 return path
 
 
+def preloadable(directory, source):
+    """Compiles a C file that stands beside this one into a library for LD_PRELOAD."""
+    library = pathlib.Path(directory) / pathlib.Path(source).with_suffix(".so").name
+    compiler = next((c for c in ("cc", "gcc", "clang", "clang-19") if shutil.which(c)), None)
+    if compiler is None:
+        pytest.skip("no C compiler for the library that stands between a process and its system calls")
+    done = subprocess.run([compiler, "-O1", "-fPIC", "-shared", "-o", str(library), str(pathlib.Path(__file__).with_name(source)),
+                           "-ldl"], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return library
+
+
 class FailingDisk:
     """Environment for a process whose files below `under` fail when told so."""
 
     def __init__(self, directory, under):
         self.control = pathlib.Path(directory) / "failing"
-        library = pathlib.Path(directory) / "failing_disk.so"
-        compiler = next((c for c in ("cc", "gcc", "clang", "clang-19") if shutil.which(c)), None)
-        if compiler is None:
-            pytest.skip("no C compiler for the library that makes system calls fail")
-        source = pathlib.Path(__file__).with_name("failing_disk.c")
-        done = subprocess.run([compiler, "-O1", "-fPIC", "-shared", "-o", str(library), str(source), "-ldl"],
-                              capture_output=True, text=True)
-        assert done.returncode == 0, done.stderr
+        library = preloadable(directory, "failing_disk.c")
         self.environment = {"LD_PRELOAD": str(library), "STET_FAILING_DISK": str(self.control), "STET_FAILING_UNDER": str(under)}
 
     def fail(self, what):
