@@ -1,5 +1,6 @@
-"""Every crash point in turn: the gateway dies at its first, second, … system call of a kind, just before or just after it,
-until it gets through a small scenario alive; after each death it is restarted on the same file and everything is retried."""
+"""Every crash point and every failing call in turn: at its first, second, … system call of a kind the gateway dies, just before
+or just after it, or that call fails; until it gets through a small scenario without meeting such a call. Each time it is then
+restarted on the same file, and everything is retried."""
 
 import shutil
 
@@ -12,7 +13,7 @@ from support.upstream import Gate
 
 AUTH = {"Authorization": "Bearer alice"}
 KEYS = ("first", "second")
-ENOUGH = 120  # calls of one kind in the scenario, at the most
+ENOUGH = 120  # calls of one kind, at the most
 
 
 def try_post(gateway, key):
@@ -20,6 +21,10 @@ def try_post(gateway, key):
         return gateway.client(AUTH).post(key=key, timeout=10)
     except (OSError, Closed):
         return None
+
+
+def at_call(library, where, files, came):
+    return {"LD_PRELOAD": str(library), "STET_ONE_CALL": where, "STET_ONE_CALL_UNDER": str(files), "STET_ONE_CALL_CAME": str(came)}
 
 
 @pytest.fixture
@@ -31,19 +36,30 @@ def used_store(start_gateway, tmp_path):
     return gateway.store_path
 
 
-def scenario(gateway):
-    """Each write twice, one after the other; what the caller was told."""
+def scenario(gateway, upstream):
+    """Each write twice, one after the other; what the caller was told, and how many effects there were by then."""
     told = []
     for key in KEYS:
         for _ in range(2):
             if gateway.process.is_running():
-                told.append((key, try_post(gateway, key)))
+                answer = try_post(gateway, key)
+                told.append((key, answer, len(upstream.effects_of(key))))
     return told
 
 
 def check(gateway, upstream, told, where):
     """After the restart: everything that was acknowledged is there, nothing ran twice, everything has an end."""
-    acknowledged = {key: answer.body for key, answer in told if answer is not None and answer.status == 201}
+    acknowledged = {}
+    for key, answer, effects in told:
+        if answer is None:
+            continue
+        if answer.status == 201:
+            assert acknowledged.setdefault(key, answer.body) == answer.body, (where, key, told)
+            assert effects == 1, (where, key, told)
+        else:
+            assert answer.outcome in ("not-executed", "unknown", "in-progress"), (where, answer)
+        if answer.outcome == "not-executed":
+            assert effects == 0, (where, key, answer)
     for key in KEYS:
         last = try_post(gateway, key)
         assert last is not None, where
@@ -56,25 +72,23 @@ def check(gateway, upstream, told, where):
         else:
             assert last.problem == "outcome-unknown", (where, key, last)
         assert try_post(gateway, key).outcome == ("replayed" if last.status == 201 else "unknown"), (where, key)
-    for key, answer in told:
-        if answer is not None and answer.outcome == "not-executed":
-            assert not upstream.effects_of(key), (where, key, answer)
     assert try_post(gateway, "before").outcome == "replayed", where
 
 
-@pytest.mark.parametrize("when", ["before", "after"])
-@pytest.mark.parametrize("kind", ["sync", "write", "send", "receive"])
-def test_dying_at_every_call(used_store, upstream, tmp_path, kind, when):
-    library = preloadable(tmp_path, "dying_process.c")
+@pytest.mark.parametrize("kind, what", [
+    ("sync", "before"), ("sync", "after"), ("write", "before"), ("write", "after"), ("send", "before"), ("send", "after"),
+    ("receive", "before"), ("receive", "after"),
+    ("sync", "eio"), ("write", "eio"), ("write", "enospc"), ("send", "reset"), ("receive", "reset")])
+def test_at_every_call(used_store, upstream, tmp_path, kind, what):
+    library = preloadable(tmp_path, "one_call.c")
     points = 0
     for number in range(1, ENOUGH):
-        where = f"{kind}:{number}:{when}"
+        where = f"{kind}:{number}:{what}"
         directory = tmp_path / f"{kind}-{number}"
         directory.mkdir()
         shutil.copy(used_store, directory / "stet.db")
-        died = directory / "died"
-        gateway = Gateway(directory, upstream.url, environment={
-            "LD_PRELOAD": str(library), "STET_DIE_AT": where, "STET_DIE_UNDER": str(directory / "stet.db"), "STET_DIED": str(died)})
+        came = directory / "came"
+        gateway = Gateway(directory, upstream.url, environment=at_call(library, where, directory / "stet.db", came))
         upstream.effects.clear()
         told = []
         try:
@@ -82,11 +96,13 @@ def test_dying_at_every_call(used_store, upstream, tmp_path, kind, when):
             try:
                 gateway.wait_until_ready()
             except AssertionError:
-                assert died.exists(), gateway.output()
+                assert came.exists(), gateway.output()
             else:
-                told = scenario(gateway)
-            survived = not died.exists()
-            points += not survived
+                told = scenario(gateway, upstream)
+            through = not came.exists()
+            points += not through
+            if what == "eio" and not through:
+                assert gateway.process.wait() == 3, "an I/O error of the store ends the process, which says so"
             gateway.kill()
             gateway.environment = {}
             gateway.restart()
@@ -94,16 +110,16 @@ def test_dying_at_every_call(used_store, upstream, tmp_path, kind, when):
         finally:
             gateway.end()
         shutil.rmtree(directory)
-        if survived:
+        if through:
             break  # there is no such call any more
     print(f"{points} points")
-    assert points >= 4, f"only {points} deaths: the scenario does not reach what it should"
+    assert points >= 4, f"only {points} calls: the scenario does not reach what it should"
 
 
 @pytest.mark.parametrize("kind", ["sync", "write"])
 def test_dying_again_and_again_in_recovery(start_gateway, upstream, tmp_path, kind):
     """A gateway that was killed with an operation running dies at each call of its recovery before it gets through."""
-    library = preloadable(tmp_path, "dying_process.c")
+    library = preloadable(tmp_path, "one_call.c")
     gateway = start_gateway()
     gate = Gate()
     upstream.plan(gate)
@@ -115,8 +131,7 @@ def test_dying_again_and_again_in_recovery(start_gateway, upstream, tmp_path, ki
     deaths = 0
     for number in range(1, ENOUGH):
         died = gateway.directory / f"died-{number}"
-        gateway.environment = {"LD_PRELOAD": str(library), "STET_DIE_AT": f"{kind}:{number}:after",
-                               "STET_DIE_UNDER": str(gateway.store_path), "STET_DIED": str(died)}
+        gateway.environment = at_call(library, f"{kind}:{number}:after", gateway.store_path, died)
         gateway.launch()
         try:
             gateway.wait_until_ready()

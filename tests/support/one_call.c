@@ -1,6 +1,7 @@
-/* Preloaded into a process under test: ends it, as if killed, at one chosen system call. STET_DIE_AT is KIND:N:WHEN, the Nth
-   call (from 1) of KIND "sync" or "write" (files below STET_DIE_UNDER), "send" or "receive" (TCP sockets), WHEN "before" or
-   "after" it. When the call comes, the file named by STET_DIED is made first, so that the test knows that it came. */
+/* Preloaded into a process under test: something happens to it at one chosen system call. STET_ONE_CALL is KIND:N:WHAT, the
+   Nth call (from 1) of KIND "sync" or "write" (files whose path begins with STET_ONE_CALL_UNDER), "send" or "receive" (TCP
+   sockets). WHAT is "before" or "after": the process dies there, as if killed; or "eio", "enospc", "reset": that one call fails.
+   The file named by STET_ONE_CALL_CAME is made when the call comes, so that the test knows that it did. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -19,11 +20,13 @@ static atomic_int calls;
 
 static int below(int fd) {
   char link[64], path[4096];
-  const char* under = getenv("STET_DIE_UNDER");
+  const char* under = getenv("STET_ONE_CALL_UNDER");
   snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
   ssize_t length = readlink(link, path, sizeof path - 1);
   if (length < 0 || under == NULL) return 0;
   path[length] = 0;
+  /* What a lock file says is for people to read: nothing depends on it. */
+  if (length > 5 && strcmp(path + length - 5, "-lock") == 0) return 0;
   return strncmp(path, under, strlen(under)) == 0;
 }
 
@@ -33,21 +36,27 @@ static int tcp(int fd) {
   return getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &size) == 0 && (domain == AF_INET || domain == AF_INET6);
 }
 
-/* 0: not this call; 1: die before it; 2: die after it. */
+enum { NOTHING = 0, DIE_BEFORE = -1, DIE_AFTER = -2 };  /* otherwise the errno that the call fails with */
+
 static int fate(const char* kind, int fd, int on_socket) {
-  const char* at = getenv("STET_DIE_AT");
-  int saved = errno, number = 0, out = 0;
-  char wanted[16], when[16];
-  if (at != NULL && sscanf(at, "%15[a-z]:%d:%15s", wanted, &number, when) == 3 && strcmp(kind, wanted) == 0 &&
-      (on_socket ? tcp(fd) : below(fd)) && atomic_fetch_add(&calls, 1) + 1 == number)
-    out = strcmp(when, "before") == 0 ? 1 : 2;
+  const char* at = getenv("STET_ONE_CALL");
+  const char* mark = getenv("STET_ONE_CALL_CAME");
+  int saved = errno, number = 0, out = NOTHING;
+  char wanted[16], what[16];
+  if (at != NULL && mark != NULL && sscanf(at, "%15[a-z]:%d:%15s", wanted, &number, what) == 3 && strcmp(kind, wanted) == 0 &&
+      (on_socket ? tcp(fd) : below(fd)) && atomic_fetch_add(&calls, 1) + 1 == number) {
+    out = strcmp(what, "before") == 0   ? DIE_BEFORE
+          : strcmp(what, "after") == 0  ? DIE_AFTER
+          : strcmp(what, "eio") == 0    ? EIO
+          : strcmp(what, "enospc") == 0 ? ENOSPC
+                                        : ECONNRESET;
+    close(open(mark, O_WRONLY | O_CREAT, 0600));
+  }
   errno = saved;
   return out;
 }
 
 static void die(void) {
-  const char* mark = getenv("STET_DIED");
-  if (mark != NULL) close(open(mark, O_WRONLY | O_CREAT, 0600));
   kill(getpid(), SIGKILL);
   for (;;) pause();
 }
@@ -57,9 +66,13 @@ static void die(void) {
     static type(*real) parameters; \
     if (real == NULL) real = (type(*) parameters)dlsym(RTLD_NEXT, #name); \
     const int doomed = fate(kind, fd, on_socket); \
-    if (doomed == 1) die(); \
+    if (doomed == DIE_BEFORE) die(); \
+    if (doomed > 0) { \
+      errno = doomed; \
+      return -1; \
+    } \
     const type result = real arguments; \
-    if (doomed == 2) die(); \
+    if (doomed == DIE_AFTER) die(); \
     return result; \
   }
 
