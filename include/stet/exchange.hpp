@@ -110,6 +110,8 @@ struct Refingerprint {  // → Refingerprinted
 };
 struct Forward {  // → Upstream, exactly once; register the operation as running here until finished()
   Token token;
+  MonoTime
+      send_before{};  // not one byte after this: the lease could be somebody else's by then (failures.md, R4)
 };
 struct Ask {  // → Asked
   Token token;
@@ -199,6 +201,8 @@ class Exchange {
   void outcome(const UpstreamOutcome&);
   void reread();
   void store_is_away(StoreFailure);
+  void withdraw();
+  Shown best_known() const;
   void caller_waited_enough();
   void send(Phase, std::variant<Command, OperationId>);
   void repeat();
@@ -223,6 +227,8 @@ class Exchange {
   std::optional<Token> seen_;  // the other owner's, while we ask about it
   Earlier earlier_ = Earlier::none_unknown;
   std::uint32_t rounds_ = 0;
+  // What the store may hold of this key by our doing or by another's, as far as we have been told.
+  enum class Trace : std::uint8_t { none, of_another, perhaps_ours } trace_ = Trace::none;
   enum class Caller : std::uint8_t { waits, answered } caller_ = Caller::waits;
 
   MonoTime now_{};

@@ -45,8 +45,9 @@ Decision decide(const Result& result, const Policy& policy, const Recipe& recipe
       return decision::Show{key_reused(r)};
     }
     Decision operator()(const result::Lapsed& r) const { return lapsed(r, policy, runs_here); }
-    Decision operator()(const result::Unknown& r) const {
-      return decision::Show{outcome_unknown(r.terms.on_unknown, std::nullopt)};
+    // Whatever its route says of unknown attempts: this one was settled, and only an operator changes that.
+    Decision operator()(const result::Unknown&) const {
+      return decision::Show{outcome_unknown(OnUnknown::fail, std::nullopt)};
     }
     Decision operator()(const result::Expired&) const {
       return decision::Show{

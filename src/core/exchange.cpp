@@ -184,6 +184,7 @@ bool Exchange::owns() const {
 }
 
 void Exchange::claimed(const result::Claimed& granted) {
+  trace_ = Trace::perhaps_ours;
   token_.attempt = granted.attempt;
   earlier_ = granted.maybe_executed || granted.attempt > 1 ? Earlier::one_unknown : Earlier::none_unknown;
   patience_ends_.reset();
@@ -203,7 +204,7 @@ void Exchange::forward() {
   completion_ends_ = now_ + policy_.completion_timeout;
   renew_at_ = *lease_ends_ - policy_.lease + policy_.lease / 3;
   pause_ = {};
-  out_.actions.push_back(action::Forward{token_});
+  out_.actions.push_back(action::Forward{token_, *lease_ends_});
 }
 
 void Exchange::renew() {
@@ -270,6 +271,7 @@ void Exchange::after_outcome(const Result& result) {
 
 // An owner who was fenced never shows an answer of its own.
 void Exchange::reread() {
+  store_ends_ = now_ + kStoreGrace;
   send(Phase::rereading, id_);
 }
 
@@ -277,11 +279,13 @@ void Exchange::on(const event::Found& event) {
   if (phase_ != Phase::rereading) return;
   in_flight_ = InFlight::nothing;
   Shown shown = outcome_unknown(policy_.terms.on_unknown, std::nullopt);
-  if (event.record && event.record->state == State::pending) {
+  // An operator may have freed the key, and another request may have it now.
+  const bool same_request = event.record && event.record->fingerprint == intent_.fingerprint;
+  if (same_request && event.record->state == State::pending) {
     shown = problem(Problem::in_progress, Outcome::in_progress,
                     "Another attempt with this key has taken over and is running.");
     shown.retry_after = 1s;
-  } else if (event.record && event.record->state == State::completed) {
+  } else if (same_request && event.record->state == State::completed) {
     shown = present(*event.record);
   }
   reply_and_finish(std::move(shown));
@@ -307,6 +311,7 @@ void Exchange::repeat() {
 
 void Exchange::on(const event::Stored& event) {
   const InFlight was = std::exchange(in_flight_, InFlight::nothing);
+  if (trace_ == Trace::none) trace_ = Trace::of_another;
   if (was == InFlight::renewal) {
     after_renewal(event.result);
     return;
@@ -345,10 +350,10 @@ void Exchange::on(const event::StoreFailed& event) {
     return;
   }
   if (event.kind == StoreFailure::corrupt) {
-    reply_and_finish(
-        problem(Problem::store_corrupt, Outcome::unknown,
-                "The stored record of this key cannot be read. Nothing was run and nothing is shown; "
-                "an operator has to look at it."));
+    reply_and_finish(problem(
+        Problem::store_corrupt, Outcome::unknown,
+        "The stored record of this key cannot be read. Nothing of it is shown and nothing more is run "
+        "under this key; an operator has to look at it."));
     return;
   }
   switch (phase_) {
@@ -368,12 +373,14 @@ void Exchange::on(const event::StoreFailed& event) {
 
 void Exchange::store_is_away(StoreFailure kind) {
   const bool refused = kind == StoreFailure::not_written || kind == StoreFailure::full;
-  if (refused && phase_ == Phase::claiming && rounds_ == 1 &&
+  const bool claims = phase_ == Phase::claiming || phase_ == Phase::taking_over;
+  if (refused && phase_ == Phase::claiming && trace_ == Trace::none &&
       policy_.on_store_failure == OnStoreFailure::open) {
     out_.actions.push_back(action::ProxyUnprotected{});
     finish();
     return;
   }
+  if (claims && !refused) trace_ = Trace::perhaps_ours;
   if (!store_ends_) store_ends_ = now_ + kStoreGrace;
   if (!refused && now_ + pause_ < *store_ends_) {
     // The nonce tells our own claim from a stranger's, so repeating it costs nothing. A take-over whose reply
@@ -381,18 +388,24 @@ void Exchange::store_is_away(StoreFailure kind) {
     repeat_at_ = now_ + pause_;
     return;
   }
+  if (phase_ == Phase::rereading) {
+    reply_and_finish(best_known());
+    return;
+  }
   Shown shown = problem(Problem::store_unavailable, Outcome::unknown,
                         "The store of keys does not take this request now, so it was not passed on.");
   shown.retry_after = 1s;
-  const bool may_be_ours =
-      phase_ == Phase::claiming || phase_ == Phase::taking_over || phase_ == Phase::renewing_first;
   reply(std::move(shown));
-  if (refused || !may_be_ours) {
+  if (trace_ == Trace::perhaps_ours && (claims || phase_ == Phase::renewing_first)) {
+    withdraw();
+  } else {
     finish();
-    return;
   }
-  // Not a byte was sent: if the claim was written after all, it may be freed at once. Beyond its lease it is
-  // lapsed and goes the way of every lapsed record.
+}
+
+// Not a byte was sent: if the claim was written after all, it may be freed at once. Beyond its lease it is
+// lapsed and goes the way of every lapsed record.
+void Exchange::withdraw() {
   phase_ = Phase::withdrawing;
   completion_ends_ = now_ + policy_.lease;
   sent_ = Command{command::Release{token_}};
@@ -410,8 +423,8 @@ void Exchange::on(const event::Woken&) {
       completion_ends_ = now_ + policy_.lease;  // to store that, too
       return;
     }
-    caller_waited_enough();
-    finish();
+    // What it came to could not be written down in time, and nobody here will do it later.
+    reply_and_finish(best_known());
     return;
   }
   if (patience_ends_ && now_ >= *patience_ends_) {
@@ -442,6 +455,10 @@ void Exchange::caller_waited_enough() {
     return;
   }
   if (!owns()) return;
+  if (phase_ == Phase::storing && !std::holds_alternative<command::Complete>(*outcome_command_)) {
+    reply(best_known());
+    return;
+  }
   Shown shown;
   if (policy_.in_progress == InProgressMode::accept) {
     shown.kind = ShownKind::accepted;
@@ -454,6 +471,14 @@ void Exchange::caller_waited_enough() {
   }
   shown.retry_after = 1s;
   reply(std::move(shown));
+}
+
+// What is true of our attempt although the store does not hold it. An answer is not shown before it does;
+// that there is none need not wait.
+Shown Exchange::best_known() const {
+  const bool no_answer =
+      phase_ == Phase::storing && !std::holds_alternative<command::Complete>(*outcome_command_);
+  return no_answer ? *outcome_shown_ : outcome_unknown(policy_.terms.on_unknown, std::nullopt);
 }
 
 std::optional<MonoTime> Exchange::next_wake() const {

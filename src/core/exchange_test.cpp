@@ -256,6 +256,7 @@ TEST(Exchange, shows_what_the_store_holds_and_not_its_own_answer_once_fenced) {
   ASSERT_TRUE(run.did<action::Find>());
   Record other;
   other.token = kStranger;
+  other.fingerprint = {{}, "v1"};
   other.state = State::completed;
   other.answer = Answer{200, {}, "theirs"};
   run.feed(event::Found{other});
@@ -279,6 +280,7 @@ TEST(Exchange, stops_listening_when_a_renewal_is_fenced) {
   EXPECT_TRUE(run.did<action::StopListening>());
   Record other;
   other.token = kStranger;
+  other.fingerprint = {{}, "v1"};
   run.feed(event::Found{other});
   EXPECT_EQ(run.shown->problem, Problem::in_progress);
 }
@@ -441,6 +443,125 @@ TEST(Exchange, sends_nothing_when_that_renewal_is_fenced) {
   run.feed(event::Found{std::nullopt});
   EXPECT_EQ(run.forwards, 0);
   EXPECT_TRUE(run.exchange.finished());
+}
+
+// The first was executed when its owner ended: what could not be stored must not be run a second time,
+// unprotected.
+TEST(Exchange, goes_unprotected_only_at_the_very_first_look_at_the_key) {
+  Policy open = in_mode(InProgressMode::wait);
+  open.on_store_failure = OnStoreFailure::open;
+  Driven waited(open);
+  waited.stored(result::InProgress{25s});
+  waited.feed(event::OwnerSays{owner::NotHere{}});
+  waited.feed(event::StoreFailed{StoreFailure::not_written});
+  EXPECT_FALSE(waited.did<action::ProxyUnprotected>());
+  ASSERT_TRUE(waited.shown);
+  EXPECT_EQ(waited.shown->problem, Problem::store_unavailable);
+
+  Driven in_doubt(open);
+  in_doubt.feed(event::StoreFailed{StoreFailure::unavailable});
+  in_doubt.wake();
+  in_doubt.feed(event::StoreFailed{StoreFailure::not_written});
+  EXPECT_FALSE(in_doubt.did<action::ProxyUnprotected>());
+  ASSERT_TRUE(in_doubt.shown);
+  in_doubt.wake();
+  EXPECT_TRUE(in_doubt.command<command::Release>());  // the first of the two may have been written
+}
+
+TEST(Exchange, frees_its_claim_when_the_renewal_before_the_first_byte_is_refused) {
+  Driven run;
+  run.now += 25s;
+  run.stored(result::Claimed{});
+  run.feed(event::StoreFailed{StoreFailure::not_written});
+  EXPECT_EQ(run.shown->problem, Problem::store_unavailable);
+  ASSERT_FALSE(run.exchange.finished());
+  run.wake();
+  EXPECT_TRUE(run.command<command::Release>());
+  EXPECT_EQ(run.forwards, 0);
+}
+
+TEST(Exchange, does_not_call_running_what_has_ended_without_an_answer) {
+  for (const UpstreamOutcome& ended :
+       {UpstreamOutcome(upstream::NotSent{"refused"}), UpstreamOutcome(upstream::Lost{"reset"})}) {
+    Driven run;
+    run.stored(result::Claimed{});
+    run.upstream(ended);
+    for (int i = 0; i < 100 && !run.shown; ++i) {
+      run.feed(event::StoreFailed{StoreFailure::full});
+      if (!run.shown) run.wake();
+    }
+    ASSERT_TRUE(run.shown);
+    const bool sent = std::holds_alternative<upstream::Lost>(ended);
+    EXPECT_EQ(run.shown->problem, sent ? Problem::outcome_unknown : Problem::upstream_unreachable);
+    EXPECT_EQ(run.shown->outcome, sent ? Outcome::unknown : Outcome::not_executed);
+    EXPECT_FALSE(run.exchange.finished());  // storing that goes on
+  }
+}
+
+TEST(Exchange, promises_nothing_when_an_answer_could_not_be_stored_in_time) {
+  Policy policy;
+  policy.response_timeout = 1h;
+  policy.completion_timeout = 1s;
+  Driven run(policy);
+  run.stored(result::Claimed{});
+  run.upstream(kCreated);
+  for (int i = 0; i < 100 && !run.exchange.finished(); ++i) {
+    run.feed(event::StoreFailed{StoreFailure::full});
+    run.wake();
+  }
+  ASSERT_TRUE(run.shown);
+  EXPECT_EQ(run.shown->problem, Problem::outcome_unknown);
+  EXPECT_FALSE(run.exchange.last_word());
+}
+
+TEST(Exchange, answers_its_caller_when_a_store_is_too_slow_to_say_who_fenced_it) {
+  Policy policy;
+  policy.response_timeout = 1h;
+  policy.completion_timeout = 11s;
+  Driven run(policy);
+  run.stored(result::Claimed{});
+  run.wake();
+  run.stored(result::Fenced{});
+  ASSERT_TRUE(run.did<action::Find>());
+  run.wake();
+  EXPECT_TRUE(run.exchange.finished());
+  ASSERT_TRUE(run.shown);
+  EXPECT_EQ(run.shown->problem, Problem::outcome_unknown);
+}
+
+TEST(Exchange, does_not_say_that_it_sent_nothing_when_it_cannot_read_who_fenced_it) {
+  Driven run;
+  run.stored(result::Claimed{});
+  run.upstream(kCreated);
+  run.stored(result::Fenced{});
+  run.feed(event::StoreFailed{StoreFailure::not_written});
+  ASSERT_TRUE(run.shown);
+  EXPECT_EQ(run.shown->problem, Problem::outcome_unknown);
+}
+
+// Invariant I4: the key was freed by an operator and used for something else meanwhile.
+TEST(Exchange, shows_a_fenced_owner_nothing_of_another_request) {
+  for (const State state : {State::pending, State::completed}) {
+    Driven run;
+    run.stored(result::Claimed{});
+    run.upstream(kCreated);
+    run.stored(result::Fenced{});
+    Record other;
+    other.token = kStranger;
+    other.fingerprint = {{7}, "v1"};
+    other.state = state;
+    other.answer = Answer{200, {}, "theirs"};
+    run.feed(event::Found{other});
+    EXPECT_EQ(run.shown->problem, Problem::outcome_unknown);
+    EXPECT_EQ(run.shown->answer.body, "");
+  }
+}
+
+TEST(Exchange, does_not_send_a_caller_back_to_a_record_that_only_an_operator_can_settle) {
+  Driven run(with(OnUnknown::retry));
+  run.stored(result::Unknown{kStranger, terms(OnUnknown::retry)});
+  EXPECT_EQ(run.shown->problem, Problem::outcome_unknown);
+  EXPECT_FALSE(run.shown->retryable);
 }
 
 TEST(Exchange, ignores_whatever_comes_after_its_end) {

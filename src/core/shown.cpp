@@ -151,8 +151,8 @@ Shown present(const Record& record) {
         shown = problem(Problem::store_corrupt, Outcome::unknown, "The stored answer cannot be read.");
       }
       break;
-    case State::unknown:
-      shown = outcome_unknown(record.terms.on_unknown, std::nullopt);
+    case State::unknown:  // settled: only an operator, or the owner's own late answer, changes that
+      shown = outcome_unknown(OnUnknown::fail, std::nullopt);
       break;
     case State::expired:
       shown = problem(
