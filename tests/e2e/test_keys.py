@@ -246,6 +246,32 @@ def test_the_clients_own_key_is_ignored_on_a_natural_route(start_gateway, upstre
     assert client.post("/invoices", key=key, json_body={"number": "2"}).outcome == "completed"
 
 
+def test_a_pointer_may_lead_anywhere(start_gateway, upstream):
+    client = start_gateway(natural("json:/a~1b/m~0n/1/id")).client(AUTH)
+    body = {"a/b": {"m~n": [{"id": "x"}, {"id": "7"}]}}
+    assert client.post("/invoices", json_body=body).outcome == "completed"
+    assert client.post("/invoices", json_body=body).outcome == "replayed"
+    assert client.post("/invoices", json_body={"a/b": {"m~n": [{"id": "7"}]}}).problem == "key-missing"
+
+
+def test_a_doubled_natural_key_is_never_guessed(start_gateway, upstream):
+    client = start_gateway(natural("query:ref")).client(AUTH)
+    assert client.post("/invoices?ref=a&ref=b").status == 400
+    assert client.post("/invoices?ref=a&ref=a").status == 400
+    body = start_gateway(natural("json:/n")).client(AUTH)
+    assert body.post("/invoices", body=b'{"n":"1","n":"2"}', headers={"Content-Type": "application/json"}).status == 400
+    assert upstream.seen == []
+
+
+def test_one_segment_however_it_is_spelt_is_one_key(start_gateway, upstream):
+    client = start_gateway(natural("path:2", "PUT /orders/*")).client(AUTH)
+    assert client.send("PUT", "/orders/a%2Db", body=b"x").outcome == "completed"
+    again = client.send("PUT", "/orders/a-b", body=b"x")
+    assert again.outcome == "replayed" or again.problem == "key-reused"  # one key; whether one request, the target tells
+    assert client.send("PUT", "/orders/a%2Fb", body=b"x").outcome == "completed"
+    assert len(upstream.seen) == 2
+
+
 def test_a_natural_key_without_a_scope_is_a_configuration_mistake(tmp_path, upstream):
     file = tmp_path / "stet.toml"
     file.write_text(f'upstream = "{upstream.url}"\n[[route]]\nmatch = "POST /i"\nkey_from = "json:/n"\n')

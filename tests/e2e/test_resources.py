@@ -3,11 +3,16 @@
 import os
 import time
 
+import pytest
 from support.concurrently import background
 from support.http_client import Closed, Connection, wire
+from support.processes import is_sanitized
 from support.upstream import Gate, answers, cuts, sends, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
+
+
+measures_memory = pytest.mark.skipif(is_sanitized(), reason="a sanitizer's memory is not the gateway's")
 
 
 def descriptors(gateway):
@@ -54,6 +59,7 @@ def test_descriptors_return_to_where_they_were(start_gateway, upstream, key):
     wait_until(lambda: descriptors(gateway) <= before + 6, 8, lambda: f"{before} → {descriptors(gateway)} descriptors")
 
 
+@measures_memory
 def test_memory_does_not_grow_with_requests(start_gateway, upstream, key):
     gateway = start_gateway('sweep_every = "100ms"\n[defaults]\nretention = "1ms"\ntombstone = "0s"\n')
     body = b"b" * 20_000
@@ -123,6 +129,7 @@ def test_places_of_connections_are_given_back(start_gateway, upstream, key):
     wait_until(lambda: gateway.client(AUTH).post(key=key).status == 201)
 
 
+@measures_memory
 def test_a_large_answer_is_streamed_and_not_held(start_gateway, upstream, key):
     gateway = start_gateway('[defaults]\nmax_response_body = "64KiB"\n')
     client = gateway.client(AUTH)
@@ -135,6 +142,7 @@ def test_a_large_answer_is_streamed_and_not_held(start_gateway, upstream, key):
     assert resident_kib(gateway) < before + 20 * 1024
 
 
+@measures_memory
 def test_hundreds_of_idle_connections_cost_little(start_gateway, upstream):
     gateway = start_gateway()
     before = resident_kib(gateway)

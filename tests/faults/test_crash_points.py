@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from support.concurrently import background
-from support.disk import preloadable
+from support.disk import preloadable, preloading
 from support.http_client import Closed
 from support.processes import Gateway
 from support.upstream import Gate
@@ -24,7 +24,7 @@ def try_post(gateway, key):
 
 
 def at_call(library, where, files, came):
-    return {"LD_PRELOAD": str(library), "STET_ONE_CALL": where, "STET_ONE_CALL_UNDER": str(files), "STET_ONE_CALL_CAME": str(came)}
+    return {**preloading(library), "STET_ONE_CALL": where, "STET_ONE_CALL_UNDER": str(files), "STET_ONE_CALL_CAME": str(came)}
 
 
 @pytest.fixture

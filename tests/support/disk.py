@@ -57,13 +57,18 @@ def preloadable(directory, source):
     return library
 
 
+def preloading(library):
+    # A sanitizer's runtime wants to come first; these libraries only stand before libc, so it need not.
+    return {"LD_PRELOAD": str(library), "ASAN_OPTIONS": "verify_asan_link_order=0"}
+
+
 class FailingDisk:
     """Environment for a process whose files below `under` fail when told so."""
 
     def __init__(self, directory, under):
         self.control = pathlib.Path(directory) / "failing"
         library = preloadable(directory, "failing_disk.c")
-        self.environment = {"LD_PRELOAD": str(library), "STET_FAILING_DISK": str(self.control), "STET_FAILING_UNDER": str(under)}
+        self.environment = {**preloading(library), "STET_FAILING_DISK": str(self.control), "STET_FAILING_UNDER": str(under)}
 
     def fail(self, what):
         temporary = self.control.with_suffix(".new")

@@ -1,6 +1,7 @@
 """The real binary as processes of a test: the gateway and the demo API, started on free ports, killed, restarted."""
 
 import collections
+import functools
 import json
 import os
 import pathlib
@@ -16,6 +17,13 @@ from support.upstream import wait_until
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.path.abspath(os.environ.get("STET_BINARY", ROOT / "build/dev/apps/stet/stet"))
 START_SECONDS = 20  # a loaded machine; a healthy start takes milliseconds
+
+
+@functools.cache
+def is_sanitized():
+    """Whether the binary carries a sanitizer, which takes memory and time of its own."""
+    data = pathlib.Path(BINARY).read_bytes()
+    return b"__asan_init" in data or b"__tsan_init" in data
 
 
 def run_stet(*arguments, timeout=30, env=None, cwd=None):
