@@ -77,3 +77,18 @@ def test_without_cors_the_upstreams_headers_pass_and_the_exposed_list_is_extende
 def test_without_cors_nothing_is_exposed_where_the_upstream_allows_nobody(alice, upstream, key):
     answer = alice.post(key=key, headers={"Origin": HERE})
     assert answer.all("Access-Control-Allow-Origin") == [] and exposed(answer) == set()
+
+
+def test_a_preflight_that_the_upstream_knows_nothing_of_is_answered_all_the_same(shop, upstream):
+    upstream.default = refuses(404)
+    answer = preflight(shop, "idempotency-key, content-type, authorization")
+    assert answer.status in (200, 204)
+    assert answer.all("Access-Control-Allow-Origin") == [HERE]
+    assert {"idempotency-key", "content-type", "authorization"} <= names(", ".join(answer.all("Access-Control-Allow-Headers")))
+    assert "post" in names(", ".join(answer.all("Access-Control-Allow-Methods")))
+
+
+def test_a_preflight_of_another_origin_allows_nothing_of_ours(shop, upstream):
+    upstream.default = refuses(404)
+    answer = preflight(shop, origin="https://evil.example")
+    assert answer.all("Access-Control-Allow-Origin") == []
