@@ -35,27 +35,26 @@ void AnswerCache::keep(const Record& r) {
       Entry{r.token.scope, r.token.key, r.fingerprint, {r.answer.value(), r.expires_at}, bytes});
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
-  if (!shard.entries.emplace(id, std::move(entry)).second) return;
-  shard.oldest_first.push_back(id);
+  if (shard.entries.contains(id)) return;
+  std::list<OperationId> place(1, id);
+  shard.entries.emplace(id, Remembered{std::move(entry), place.begin()});
+  shard.oldest_first.splice(shard.oldest_first.end(), place);
   shard.bytes += bytes;
-  for (;;) {
-    const auto oldest = shard.entries.find(shard.oldest_first.front());
-    const bool dropped = oldest == shard.entries.end();
-    if (!dropped && shard.bytes <= shard_bytes_) return;
-    shard.oldest_first.pop_front();
-    if (dropped) continue;
-    shard.bytes -= oldest->second->bytes;
-    shard.entries.erase(oldest);
-  }
+  while (shard.bytes > shard_bytes_) forget(shard, shard.oldest_first.front());
 }
 
 void AnswerCache::drop(const OperationId& id) {
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
-  const auto entry = shard.entries.find(id);
-  if (entry == shard.entries.end()) return;
-  shard.bytes -= entry->second->bytes;
-  shard.entries.erase(entry);
+  forget(shard, id);
+}
+
+void AnswerCache::forget(Shard& shard, const OperationId& id) {
+  const auto kept = shard.entries.find(id);
+  if (kept == shard.entries.end()) return;
+  shard.bytes -= kept->second.entry->bytes;
+  shard.oldest_first.erase(kept->second.place);
+  shard.entries.erase(kept);
 }
 
 std::optional<result::Replay> AnswerCache::replay(const command::Claim& claim) const {
@@ -66,7 +65,7 @@ std::optional<result::Replay> AnswerCache::replay(const command::Claim& claim) c
     const std::lock_guard lock(shard.mutex);
     const auto at = shard.entries.find(id);
     if (at == shard.entries.end()) return std::nullopt;
-    entry = at->second;
+    entry = at->second.entry;
   }
   if (entry->scope != claim.scope || entry->key != claim.key || entry->fingerprint != claim.fingerprint) {
     return std::nullopt;

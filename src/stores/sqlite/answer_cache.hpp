@@ -3,7 +3,7 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -37,15 +37,20 @@ class AnswerCache {
   struct Hash {  // ids are hashes already
     std::size_t operator()(const OperationId& id) const;
   };
+  struct Remembered {
+    std::shared_ptr<const Entry> entry;
+    std::list<OperationId>::iterator place;  // in `oldest_first`
+  };
   // Several, so that replays on several threads seldom meet on a lock.
   struct Shard {
     mutable std::mutex mutex;
-    std::unordered_map<OperationId, std::shared_ptr<const Entry>, Hash> entries;
-    std::deque<OperationId> oldest_first;
+    std::unordered_map<OperationId, Remembered, Hash> entries;
+    std::list<OperationId> oldest_first;
     std::size_t bytes = 0;
   };
   static constexpr std::size_t kShards = 16;
 
+  static void forget(Shard& shard, const OperationId& id);
   Shard& shard_of(const OperationId& id) { return shards_[id.bytes.back() % kShards]; }
   const Shard& shard_of(const OperationId& id) const { return shards_[id.bytes.back() % kShards]; }
 

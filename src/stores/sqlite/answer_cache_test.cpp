@@ -63,6 +63,27 @@ TEST(AnswerCache, stays_within_its_bytes_and_keeps_the_young) {
   EXPECT_FALSE(cache.replay(claim("0")));
 }
 
+// A key that is swept and used again is young, and its old place must not stay behind: where one answer is
+// kept for ever, those of all others would pile up.
+TEST(AnswerCache, forgets_the_place_of_what_was_dropped) {
+  std::vector<std::string> keys;  // of one shard, which takes three of their answers
+  for (int i = 0; keys.size() < 5; ++i) {
+    const std::string key = std::to_string(i);
+    if (completed(key).id().bytes.back() % 16 == 0) keys.push_back(key);
+  }
+  AnswerCache cache(16 * 15'000);
+  const auto keep = [&](int i) { cache.keep(completed(keys[static_cast<std::size_t>(i)], 4000)); };
+  keep(1);
+  keep(0);
+  cache.drop(completed(keys[0]).id());
+  keep(2);
+  keep(0);
+  keep(3);
+  keep(4);
+  EXPECT_FALSE(cache.replay(claim(keys[2])));
+  EXPECT_TRUE(cache.replay(claim(keys[0])));
+}
+
 TEST(AnswerCache, leaves_out_what_would_push_everything_else_out) {
   AnswerCache cache(1 << 20);
   cache.keep(completed("large", 1 << 20));
