@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Runs every fuzzer for SECONDS each, on a copy of its corpus, and fails on the first finding.
-#   cmake --preset fuzz && ninja -C build/fuzz && tests/fuzz/run.sh 60 [name…]
-# A finding stays in build/fuzz/findings; what it shows becomes a unit test and a file of the corpus.
+#   cmake --preset asan && ninja -C build/asan && tests/fuzz/run.sh 60 [name…]
+# A finding stays in build/asan/findings; what it shows becomes a unit test and a file of the corpus.
 set -euo pipefail
 
 seconds=${1:?usage: run.sh SECONDS [fuzzer…]}
 shift
 root=$(cd "$(dirname "$0")/../.." && pwd)
-build=${STET_FUZZ_BUILD:-$root/build/fuzz}
+build=${STET_FUZZ_BUILD:-$root/build/asan}
 findings=$build/findings
 mkdir -p "$findings"
 
