@@ -22,7 +22,9 @@ Reaction json_reply(int status, std::string body) {
   return reaction;
 }
 
-Reaction error_reply(int status, std::string_view detail) { return json_reply(status, error_json(status, detail)); }
+Reaction error_reply(int status, std::string_view detail) {
+  return json_reply(status, error_json(status, detail));
+}
 
 Reaction not_allowed(std::string allowed) {
   auto reaction = error_reply(405, "Allowed here: " + allowed + ".");
@@ -117,8 +119,9 @@ Reaction Api::create(const http::RequestHead& head, std::string_view body, const
   const auto charge = ledger_.add(*order, provenance_of(head));
   if (faults.crash == Crash::after_effect) crash();
   stopping_.sleep(faults.answer_delay);
-  auto reaction = faults.fail_after ? error_reply(*faults.fail_after, "Failed on request, after the charge was made.")
-                                    : json_reply(201, charge_json(charge, faults.padding));
+  auto reaction = faults.fail_after
+                      ? error_reply(*faults.fail_after, "Failed on request, after the charge was made.")
+                      : json_reply(201, charge_json(charge, faults.padding));
   if (!faults.fail_after) reaction.fields.push_back({"Location", "/charges/" + charge.id()});
   reaction.cut = faults.cut;
   return reaction;

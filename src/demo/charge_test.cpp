@@ -6,7 +6,8 @@ namespace stet::demo {
 namespace {
 
 TEST(DemoCharge, is_read_from_json) {
-  const auto order = read_order(R"({"amount":4900,"currency":"eur","description":"a \"book\"","more":[1,2]})");
+  const auto order =
+      read_order(R"({"amount":4900,"currency":"eur","description":"a \"book\"","more":[1,2]})");
   ASSERT_TRUE(order) << order.error().detail;
   EXPECT_EQ(order->amount, 4900);
   EXPECT_EQ(order->currency, "eur");
@@ -25,11 +26,11 @@ TEST(DemoCharge, tells_a_body_that_is_no_json_object_from_one_that_is_no_charge)
     ASSERT_FALSE(order) << body;
     EXPECT_EQ(order.error().status, 400) << body;
   }
-  for (const auto* body :
-       {"{}", R"({"amount":0,"currency":"eur"})", R"({"amount":-5,"currency":"eur"})", R"({"amount":"5","currency":"eur"})",
-        R"({"amount":1.5,"currency":"eur"})", R"({"amount":100000000,"currency":"eur"})", R"({"amount":5,"currency":null})",
-        R"({"amount":5,"currency":"EUR"})", R"({"amount":5,"currency":"euro"})",
-        R"({"amount":5,"currency":"eur","description":7})"}) {
+  for (const auto* body : {"{}", R"({"amount":0,"currency":"eur"})", R"({"amount":-5,"currency":"eur"})",
+                           R"({"amount":"5","currency":"eur"})", R"({"amount":1.5,"currency":"eur"})",
+                           R"({"amount":100000000,"currency":"eur"})", R"({"amount":5,"currency":null})",
+                           R"({"amount":5,"currency":"EUR"})", R"({"amount":5,"currency":"euro"})",
+                           R"({"amount":5,"currency":"eur","description":7})"}) {
     const auto order = read_order(body);
     ASSERT_FALSE(order) << body;
     EXPECT_EQ(order.error().status, 422) << body;

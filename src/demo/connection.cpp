@@ -52,8 +52,8 @@ void close_with_reset(int socket) {
   setsockopt(socket, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
 }
 
-// Reads what still comes, for a moment: a close with unread input would reset the connection and could take the answer
-// with it (RFC 9112 section 9.6).
+// Reads what still comes, for a moment: a close with unread input would reset the connection and could take
+// the answer with it (RFC 9112 section 9.6).
 void linger_until_read(int socket, Input& input) {
   shutdown(socket, SHUT_WR);
   const timeval brief{1, 0};
@@ -66,7 +66,8 @@ struct Written {
   std::size_t half = 0;  // where an answer that is cut in the middle ends
 };
 
-Written write_reply(const Reaction& reaction, std::string_view method, int minor, http::Persistence persistence) {
+Written write_reply(const Reaction& reaction, std::string_view method, int minor,
+                    http::Persistence persistence) {
   http::Reply reply;
   reply.status = reaction.status;
   reply.more = reaction.fields;
@@ -89,7 +90,8 @@ void refuse(int socket, Input& input, int status, std::string_view detail) {
   reaction.status = status;
   reaction.fields.push_back({"Content-Type", "application/json"});
   reaction.body = error_json(status, detail);
-  if (send_all(socket, write_reply(reaction, "", 1, http::Persistence::close).bytes)) linger_until_read(socket, input);
+  if (send_all(socket, write_reply(reaction, "", 1, http::Persistence::close).bytes))
+    linger_until_read(socket, input);
 }
 
 // False: the connection is over.
@@ -114,13 +116,15 @@ bool serve_one(int socket, Input& input, Api& api) {
     const auto consumed = decoder.decode(input.bytes(), body);
     if (!consumed) return refuse(socket, input, 400, consumed.error().detail), false;
     input.drop(*consumed);
-    if (body.size() > kLargestBody) return refuse(socket, input, 413, "The body is larger than 1 MiB."), false;
+    if (body.size() > kLargestBody)
+      return refuse(socket, input, 413, "The body is larger than 1 MiB."), false;
     if (decoder.done()) break;
     if (!input.more()) return false;
   }
 
   const auto reaction = api.react(*head, body);
-  if (reaction.cut == Cut::before_effect || reaction.cut == Cut::lost_answer) return close_with_reset(socket), false;
+  if (reaction.cut == Cut::before_effect || reaction.cut == Cut::lost_answer)
+    return close_with_reset(socket), false;
   const auto written = write_reply(reaction, head->method, head->minor, head->persistence);
   if (reaction.cut == Cut::mid_answer) {
     send_all(socket, std::string_view(written.bytes).substr(0, written.half));

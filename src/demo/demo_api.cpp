@@ -98,10 +98,12 @@ std::string address_of(int fd) {
   if (getnameinfo(reinterpret_cast<sockaddr*>(&storage), size, host, sizeof host, port, sizeof port,
                   NI_NUMERICHOST | NI_NUMERICSERV) != 0)
     return "?";
-  return storage.ss_family == AF_INET6 ? std::string("[") + host + "]:" + port : std::string(host) + ":" + port;
+  return storage.ss_family == AF_INET6 ? std::string("[") + host + "]:" + port
+                                       : std::string(host) + ":" + port;
 }
 
-// The connections that are being served, a detached thread each. A thread's last touch of this object is leaving it.
+// The connections that are being served, a detached thread each. A thread's last touch of this object is
+// leaving it.
 class Connections {
  public:
   explicit Connections(Api& api) : api_(api) {}
@@ -184,7 +186,8 @@ int run(const DemoOptions& options) {
 
   const Socket listener(listen_on(*address));
   if (listener.fd() < 0) {
-    std::fprintf(stderr, "stet demo-api: cannot listen on %s: %s\n", options.listen.c_str(), std::strerror(errno));
+    std::fprintf(stderr, "stet demo-api: cannot listen on %s: %s\n", options.listen.c_str(),
+                 std::strerror(errno));
     return kEnvironment;
   }
   try {
@@ -192,7 +195,8 @@ int run(const DemoOptions& options) {
     Stopping stopping;
     Api api(ledger, stopping);
     Connections connections(api);
-    std::printf("demo-api listening on http://%s (ledger %s)\n", address_of(listener.fd()).c_str(), options.db.c_str());
+    std::printf("demo-api listening on http://%s (ledger %s)\n", address_of(listener.fd()).c_str(),
+                options.db.c_str());
     std::fflush(stdout);
     serve_until_signalled(listener.fd(), signals.fd(), connections);
     stopping.stop();

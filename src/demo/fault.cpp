@@ -1,8 +1,8 @@
 #include "demo/fault.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
-#include <algorithm>
 #include <utility>
 
 #include "demo/demo_api.hpp"
@@ -37,8 +37,8 @@ bool read_duration(std::string_view text, std::chrono::milliseconds& out) {
 bool read_size(std::string_view text, std::uint64_t& out) {
   constexpr std::uint64_t kLargest = std::uint64_t{1} << 30;
   std::uint64_t unit = 1;
-  for (const auto& [suffix, factor] :
-       {std::pair{std::string_view("KiB"), std::uint64_t{1} << 10}, {std::string_view("MiB"), std::uint64_t{1} << 20}}) {
+  for (const auto& [suffix, factor] : {std::pair{std::string_view("KiB"), std::uint64_t{1} << 10},
+                                       {std::string_view("MiB"), std::uint64_t{1} << 20}}) {
     if (!text.ends_with(suffix)) continue;
     text.remove_suffix(suffix.size());
     unit = factor;
@@ -91,7 +91,8 @@ constexpr std::array kWords{
          "makes the answer so much larger"},
     Word{"crash", "", [](Faults& f, std::string_view v) { return flag(v, f.crash, Crash::before_effect); },
          "ends the whole process at once; no charge"},
-    Word{"crash-after", "", [](Faults& f, std::string_view v) { return flag(v, f.crash, Crash::after_effect); },
+    Word{"crash-after", "",
+         [](Faults& f, std::string_view v) { return flag(v, f.crash, Crash::after_effect); },
          "makes the charge, then ends the whole process"},
     Word{"once", "", [](Faults& f, std::string_view v) { return flag(v, f.once, true); },
          "with any of these: only the first time for this Idempotency-Key"},
@@ -105,7 +106,8 @@ std::string_view trimmed(std::string_view text) {
 
 enum class Strangers : std::uint8_t { ignored, refused };
 
-std::optional<std::string> read_words(Faults& faults, std::string_view text, char separator, Strangers strangers) {
+std::optional<std::string> read_words(Faults& faults, std::string_view text, char separator,
+                                      Strangers strangers) {
   while (!text.empty()) {
     const auto end = std::min(text.find(separator), text.size());
     const auto word = trimmed(text.substr(0, end));

@@ -1,6 +1,6 @@
 #pragma once
-// What a request asks the demo to do wrong. The same words stand in the query (`?delay=2s&lose-answer`) and, for callers
-// whose query is part of a fingerprint, in the header (`X-Demo-Fault: delay=2s, lose-answer`).
+// What a request asks the demo to do wrong. The same words stand in the query (`?delay=2s&lose-answer`) and,
+// for callers whose query is part of a fingerprint, in the header (`X-Demo-Fault: delay=2s, lose-answer`).
 
 #include <chrono>
 #include <cstdint>

@@ -35,8 +35,8 @@ TEST(DemoFaults, let_strange_query_parameters_pass_and_refuse_strange_words_in_t
 }
 
 TEST(DemoFaults, refuse_values_that_are_none) {
-  for (const auto* bad : {"delay=2", "delay=s", "delay=-1s", "delay=2h", "delay=9999999s", "fail=99", "fail=600", "fail=abc",
-                          "big=9GiB", "big=1048577KiB", "big=", "cut=1", "fail"})
+  for (const auto* bad : {"delay=2", "delay=s", "delay=-1s", "delay=2h", "delay=9999999s", "fail=99",
+                          "fail=600", "fail=abc", "big=9GiB", "big=1048577KiB", "big=", "cut=1", "fail"})
     EXPECT_FALSE(read_faults(bad, "")) << bad;
 }
 
@@ -50,8 +50,8 @@ TEST(DemoFaults, know_sizes_and_statuses) {
 
 TEST(DemoFaults, are_all_named_in_the_help) {
   const auto help = fault_help();
-  for (const auto* word : {"delay=", "answer-delay=", "cut", "lose-answer", "cut-answer", "refuse=", "fail=", "fail-after=",
-                           "big=", "crash", "crash-after", "once"})
+  for (const auto* word : {"delay=", "answer-delay=", "cut", "lose-answer", "cut-answer",
+                           "refuse=", "fail=", "fail-after=", "big=", "crash", "crash-after", "once"})
     EXPECT_NE(help.find(word), std::string::npos) << word;
 }
 

@@ -92,7 +92,9 @@ std::string fresh_response_id() {
   return id;
 }
 
-std::string filter(const std::optional<std::string>& key) { return key ? " WHERE idempotency_key = ?" : ""; }
+std::string filter(const std::optional<std::string>& key) {
+  return key ? " WHERE idempotency_key = ?" : "";
+}
 
 }  // namespace
 
@@ -105,14 +107,17 @@ Ledger::Ledger(const std::string& path) {
   }
 }
 
-Ledger::~Ledger() { sqlite3_close(db_); }
+Ledger::~Ledger() {
+  sqlite3_close(db_);
+}
 
 Charge Ledger::add(const ChargeOrder& order, const Provenance& provenance) {
   const std::lock_guard lock(mutex_);
-  Statement insert(db_, std::string("INSERT INTO charges(amount, currency, description, idempotency_key, operation, "
-                                    "attempt, response_id, created_at) VALUES(?, ?, ?, ?, ?, ?, ?, "
-                                    "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) RETURNING ") +
-                            kColumns);
+  Statement insert(
+      db_, std::string("INSERT INTO charges(amount, currency, description, idempotency_key, operation, "
+                       "attempt, response_id, created_at) VALUES(?, ?, ?, ?, ?, ?, ?, "
+                       "strftime('%Y-%m-%dT%H:%M:%fZ', 'now')) RETURNING ") +
+               kColumns);
   insert.bind(order.amount).bind(order.currency).bind(order.description);
   insert.bind(provenance.idempotency_key).bind(provenance.operation).bind(provenance.attempt);
   insert.bind(fresh_response_id());
@@ -134,7 +139,8 @@ std::optional<Charge> Ledger::find(std::int64_t number) {
 
 std::vector<Charge> Ledger::list(const std::optional<std::string>& key, std::int64_t limit) {
   const std::lock_guard lock(mutex_);
-  Statement select(db_, std::string("SELECT ") + kColumns + " FROM charges" + filter(key) + " ORDER BY number LIMIT ?");
+  Statement select(
+      db_, std::string("SELECT ") + kColumns + " FROM charges" + filter(key) + " ORDER BY number LIMIT ?");
   if (key) select.bind(*key);
   select.bind(limit);
   std::vector<Charge> charges;

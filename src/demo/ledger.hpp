@@ -1,6 +1,6 @@
 #pragma once
-// The demo's own book of charges, on SQLite. What `add` returned survives a kill and a power cut (synchronous=FULL).
-// Safe to call from any thread; calls are served one at a time. Errors are StoreError.
+// The demo's own book of charges, on SQLite. What `add` returned survives a kill and a power cut
+// (synchronous=FULL). Safe to call from any thread; calls are served one at a time. Errors are StoreError.
 
 #include <cstdint>
 #include <mutex>
