@@ -22,6 +22,7 @@ import servers
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent / "build" / "release"
+STORE_BENCH = BUILD / "bench" / "store_bench"
 
 
 def busy_seconds():
@@ -151,9 +152,8 @@ def idle(bench, upstream_port, count):
 
 def filled(bench, upstream_port, keys):
     """First-time requests on an empty store and on one with `keys` live keys, in turn."""
-    fill = BUILD / "bench" / "stet_store_bench"
     store = bench.folder / "filled.db"
-    subprocess.run([str(fill), "--fill", str(keys), "--db", str(store)], check=True, stdout=sys.stderr)
+    subprocess.run([str(STORE_BENCH), "--keys", str(keys), "--fill", str(store)], check=True, stdout=sys.stderr)
     empty, empty_port = bench.stet(upstream_port, "empty")
     full, full_port = bench.stet(upstream_port, "filled")
     ratios = []
@@ -165,6 +165,20 @@ def filled(bench, upstream_port, keys):
     bench.stop(full)
 
 
+def store_alone(bench):
+    """The embedded store without the gateway: growing, in steady state beside its sweep, and started with many keys."""
+    def run(title, *flags):
+        print(f"\nthe store alone, {title}:", flush=True)
+        subprocess.run([str(STORE_BENCH), "--dir", str(bench.folder), *flags], check=True)
+
+    keys = str(bench.arguments.filled)
+    run("new")
+    run(f"with {keys} live keys", "--keys", keys)
+    run(f"{keys} answers and as many tombstones being swept", "--keys", keys, "--sweep")
+    if bench.arguments.start:
+        run(f"started with {bench.arguments.start} keys", "--keys", str(bench.arguments.start), "--start", "--seconds", "0")
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description=__doc__)
     parser.add_argument("--seconds", type=int, default=5, help="of each run of wrk (default 5)")
@@ -172,6 +186,7 @@ def main():
     parser.add_argument("--connections", type=int, nargs="*", default=[64, 256])
     parser.add_argument("--idle", type=int, default=10_000, help="idle connections (0: leave out)")
     parser.add_argument("--filled", type=int, default=1_000_000, help="live keys (0: leave out)")
+    parser.add_argument("--start", type=int, default=10_000_000, help="keys at start-up of the store alone (0: leave out)")
     parser.add_argument("--dir", default="/var/tmp", help="where the stores lie; the disk is part of what is measured")
     parser.add_argument("--binary", default=str(BUILD / "apps" / "stet" / "stet"))
     parser.add_argument("--keep", action="store_true", help="leave the folder with stores and logs")
@@ -181,6 +196,7 @@ def main():
         table(bench, upstream_port)
         if bench.arguments.filled:
             filled(bench, upstream_port, bench.arguments.filled)
+            store_alone(bench)
         if bench.arguments.idle:
             idle(bench, upstream_port, bench.arguments.idle)
     finally:

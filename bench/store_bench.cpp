@@ -1,11 +1,12 @@
 // What the embedded store does on this machine, without the gateway.
 //
-//   store_bench [--keys N] [--seconds S] [--batch N] [--dir DIR] [--sweep] [--start]
+//   store_bench [--keys N] [--seconds S] [--batch N] [--dir DIR] [--sweep] [--start] [--fill FILE]
 //
 // Puts N completed operations into a new file, then claims and completes new random keys for S seconds, so
 // many a batch, with a durable commit each. --sweep measures the steady state instead: N answers and N
 // tombstones are due, and each pair of batches is followed by a sweep of twice as many rows, so that the file
 // neither grows nor shrinks.
+// --fill only puts them into FILE and leaves it there.
 // --start opens the file again, from a cold page cache, and says how long that took and what it left in
 // memory.
 
@@ -38,6 +39,7 @@ struct Flags {
   std::size_t batch = 64;
   std::chrono::seconds time{5};
   std::filesystem::path directory = std::filesystem::temp_directory_path();
+  std::string fill;
   bool sweep = false;
   bool start = false;
 };
@@ -67,12 +69,14 @@ Flags parse(int argc, char** argv) {
       flags.batch = number(argv[++i]);
     } else if (flag == "--seconds" && has_value) {
       flags.time = std::chrono::seconds(number(argv[++i]));
+    } else if (flag == "--fill" && has_value) {
+      flags.fill = argv[++i];
     } else if (flag == "--dir" && has_value) {
       flags.directory = argv[++i];
     } else {
-      std::fprintf(
-          stderr,
-          "usage: store_bench [--keys N] [--seconds S] [--batch N] [--dir DIR] [--sweep] [--start]\n");
+      std::fprintf(stderr,
+                   "usage: store_bench [--keys N] [--seconds S] [--batch N] [--dir DIR] [--sweep] [--start] "
+                   "[--fill FILE]\n");
       std::exit(2);
     }
   }
@@ -251,6 +255,10 @@ void run(const std::string& path, const Flags& flags) {
 
 int main(int argc, char** argv) {
   const Flags flags = parse(argc, argv);
+  if (!flags.fill.empty()) {
+    prepare(flags.fill, flags, std::make_shared<Wall>());
+    return 0;
+  }
   std::string directory = (flags.directory / "store-bench-XXXXXX").string();
   if (::mkdtemp(directory.data()) == nullptr) {
     std::perror("store_bench: no temporary directory");
