@@ -268,3 +268,26 @@ def test_an_interrupted_probe_leaves_no_server_behind(tmp_path):
             time.sleep(0.05)
     finally:
         run.kill()
+
+
+def test_kill_and_start_by_the_users_own_commands(tmp_path):
+    import subprocess
+
+    port = free_port()
+    server = ROOT / "examples" / "servers" / "right.py"
+    start = f"python3 {server} --port {port} --db {tmp_path}/x.db >/dev/null 2>&1 & echo $! > {tmp_path}/pid"
+    kill = f"kill -9 $(cat {tmp_path}/pid)"
+    subprocess.run(["sh", "-c", start], check=True)
+    try:
+        deadline = time.monotonic() + 20
+        while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        verdict = probe("POST", f"http://127.0.0.1:{port}/charges", "-d", '{"amount":1}', "--effects", "GET /charges", "--count",
+                        "/data", "--check", "kill", "--rounds", "4", "--kill", kill, "--start", start)
+        assert verdict.exit_code == 0 and verdict.named("pass") == {"kill"}, verdict
+        assert socket.socket().connect_ex(("127.0.0.1", port)) == 0, "the user's server is left running"
+        broken = probe("POST", f"http://127.0.0.1:{port}/charges", "-d", '{"amount":1}', "--check", "kill", "--kill", "exit 7")
+        assert broken.exit_code == 3 and "exited with 7" in broken.report["verdict"], broken
+    finally:
+        subprocess.run(["sh", "-c", kill])

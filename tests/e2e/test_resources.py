@@ -156,3 +156,21 @@ def test_hundreds_of_idle_connections_cost_little(start_gateway, upstream):
     assert resident_kib(gateway) - before < 400 * 40
     for connection in idle:
         connection.close()
+
+
+def test_the_store_does_not_grow_for_ever(start_gateway, upstream, key):
+    # Pulsefy/Soter#944: the table grew for ever.
+    gateway = start_gateway('sweep_every = "100ms"\n[defaults]\nretention = "1ms"\ntombstone = "0s"\n')
+    upstream.default = answers(200, {}, b"a" * 20_000)
+
+    def size_after(rounds, name):
+        for i in range(rounds):
+            with Connection(gateway.address) as connection:
+                for n in range(50):
+                    connection.send(keyed(f"{key}-{name}-{i}-{n}"))
+                    assert connection.read_answer().status == 200
+        wait_until(lambda: gateway.operations() == [], 10)
+        return sum(f.stat().st_size for f in gateway.directory.glob("stet.db*"))
+
+    first = size_after(20, "first")
+    assert size_after(60, "more") < 2 * first + (4 << 20), "three times as many operations, and the room of the old ones is not used"
