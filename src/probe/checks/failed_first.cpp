@@ -23,7 +23,7 @@ Finding refuse_twice(Subject& subject, Finding finding) {
   }
   const std::string changed = second ? subject.difference(*first, *second) : second.error().detail;
   if (!changed.empty()) {
-    return std::move(finding).failed(Harm::answer, seen,
+    return std::move(finding).failed(Harm::answer, seen + "; " + changed,
                                      "a refused request is answered otherwise on retry (" + changed + ")");
   }
   return std::move(finding).passed(seen);

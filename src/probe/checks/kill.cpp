@@ -153,11 +153,12 @@ Finding run(Subject& subject) {
     const Round round = play(subject, subject.fresh(), moment_of(number, subject), delays);
     const Wrong wrong = judge(subject, round);
     if (wrong.harm != Harm::none) {
-      return std::move(finding).failed(wrong.harm,
-                                       "in round " + std::to_string(number) + ": before: " +
-                                           brief(round.before) + "; after: " + brief(round.after.outcome) +
-                                           (round.grown ? "; " + effects_text(round.grown) : ""),
-                                       wrong.sentence);
+      return std::move(finding).failed(
+          wrong.harm,
+          "in round " + std::to_string(number) + ": before: " + brief(round.before) +
+              "; after: " + brief(round.after.outcome) +
+              (round.grown ? "; " + effects_text(round.grown) : "") + "; " + wrong.sentence,
+          wrong.sentence);
     }
     ++(round.after.meaning == Meaning::unknown ? unknown : answered);
   }

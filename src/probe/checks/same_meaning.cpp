@@ -29,7 +29,8 @@ Finding run(Subject& subject) {
   const std::string changed = second ? subject.difference(*first.outcome, *second) : second.error().detail;
   if (!changed.empty()) {
     return std::move(finding).failed(
-        Harm::answer, seen, "a retry whose JSON was spelt otherwise is not recognised (" + changed + ")");
+        Harm::answer, seen + "; " + changed,
+        "a retry whose JSON was spelt otherwise is not recognised (" + changed + ")");
   }
   return std::move(finding).passed(seen);
 }
