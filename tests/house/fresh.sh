@@ -14,7 +14,7 @@ cd /stet
 ./dev run >/tmp/run.log 2>&1 &
 pid=$!
 for _ in $(seq 1500); do
-  grep -q 'curl' /tmp/run.log && break
+  grep -q 'curl -i http' /tmp/run.log && break
   kill -0 $pid || { cat /tmp/run.log; exit 1; }
   sleep 1
 done
