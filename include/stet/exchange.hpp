@@ -92,11 +92,12 @@ struct Asked {
 struct OwnerSays {
   OwnerNews news;
 };
-struct Woken {};  // wake_at has come
+struct CallerLeft {};  // gives its place among the waiters back; of an operation that runs it changes nothing
+struct Woken {};       // wake_at has come
 }  // namespace event
 using Event =
     std::variant<event::Start, event::Stored, event::StoreFailed, event::Found, event::Refingerprinted,
-                 event::Upstream, event::Asked, event::OwnerSays, event::Woken>;
+                 event::Upstream, event::Asked, event::OwnerSays, event::CallerLeft, event::Woken>;
 
 namespace action {
 struct Execute {  // → Stored or StoreFailed
@@ -110,8 +111,8 @@ struct Refingerprint {  // → Refingerprinted
 };
 struct Forward {  // → Upstream, exactly once; register the operation as running here until finished()
   Token token;
-  MonoTime
-      send_before{};  // not one byte after this: the lease could be somebody else's by then (failures.md, R4)
+  // Not one byte after this: the lease could be somebody else's by then (failures.md, R4).
+  MonoTime send_before = MonoTime::max();
 };
 struct Ask {  // → Asked
   Token token;
@@ -186,6 +187,7 @@ class Exchange {
   void on(const event::Upstream&);
   void on(const event::Asked&);
   void on(const event::OwnerSays&);
+  void on(const event::CallerLeft&);
   void on(const event::Woken&);
 
   void claim();

@@ -147,6 +147,10 @@ void Exchange::on(const event::OwnerSays& event) {
   claim();
 }
 
+void Exchange::on(const event::CallerLeft&) {
+  if (phase_ == Phase::waiting) caller_waited_enough();
+}
+
 // ---- what became of an attempt that is not ours ----
 
 void Exchange::take_over(const Token& seen) {

@@ -164,6 +164,21 @@ TEST(Exchange, stops_waiting_after_the_routes_wait) {
   EXPECT_EQ(run.shown->problem, Problem::in_progress);
 }
 
+TEST(Exchange, gives_the_place_of_a_waiter_who_left_back_and_runs_on_without_its_caller) {
+  Driven waiter(in_mode(InProgressMode::wait));
+  waiter.stored(result::InProgress{25s});
+  waiter.feed(event::CallerLeft{});
+  EXPECT_TRUE(waiter.did<action::StopWaiting>());
+  EXPECT_TRUE(waiter.exchange.finished());
+
+  Driven owner;
+  owner.stored(result::Claimed{});
+  owner.feed(event::CallerLeft{});
+  EXPECT_TRUE(owner.actions.empty());
+  owner.upstream(kCreated);
+  EXPECT_TRUE(owner.command<command::Complete>());
+}
+
 TEST(Exchange, says_overloaded_but_never_not_executed_when_too_many_wait) {
   Driven run(in_mode(InProgressMode::wait));
   run.stored(result::InProgress{25s});
