@@ -70,7 +70,11 @@ Task<After> show(Session& session, Request& request, Operation& operation, Shown
 Task<After> run(Session& session, std::shared_ptr<Request> request, KeyedRequest keyed) {
   const auto operation = std::make_shared<Operation>(session.station(), std::move(keyed));
   operation->start();
-  co_await operation->replied();
+  if (!operation->has_reply()) {
+    session.watch_caller([waiting = operation.get()] { waiting->caller_left(); });
+    co_await operation->replied();
+    session.watch_caller(nullptr);
+  }
   Operation::Reply reply = operation->take_reply();
   if (std::holds_alternative<Operation::Unprotected>(reply)) {
     request->outcome = Outcome::unprotected;

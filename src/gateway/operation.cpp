@@ -38,6 +38,8 @@ void Operation::start() {
   feed(event::Start{});
 }
 
+void Operation::caller_left() { feed(event::CallerLeft{}); }
+
 void Operation::feed(Event first) {
   events_.push_back(std::move(first));
   if (feeding_ == Feeding::yes) return;
@@ -157,7 +159,8 @@ void Operation::perform(action::Forward& action) {
   attempt_ = std::make_shared<UpstreamAttempt>(
       station_.upstreams,
       UpstreamAttempt::Order{upstream, route().route, head().method,
-                             onward_head(upstream, action.token.attempt), request_.body, request_.received->snapshot->tls()});
+                             onward_head(upstream, action.token.attempt), request_.body, request_.received->snapshot->tls(),
+                             action.send_before});
   spawn(station_.worker, forward(attempt_));
 }
 

@@ -39,6 +39,8 @@ class Operation final : public Timed, public std::enable_shared_from_this<Operat
   struct Unprotected {};  // on_store_failure = "open": the caller forwards the request itself
   using Reply = std::variant<Shown, Unprotected>;
   Task<void> replied() { return reply_gate_.wait(); }
+  bool has_reply() const { return reply_.has_value(); }
+  void caller_left();
   Reply take_reply() { return std::move(*reply_); }
   std::string take_body() { return std::move(request_.body); }  // after Unprotected
   UpstreamAttempt* attempt() { return attempt_.get(); }  // nullptr: nothing was forwarded

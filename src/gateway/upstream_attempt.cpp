@@ -45,13 +45,18 @@ Task<Expected<void, std::string>> UpstreamAttempt::send() {
   if (sent == Link::Sent::nothing) {
     auto fresh = co_await pool_.connect(order_.upstream, UpstreamPool::Use::keyed, order_.tls);
     if (!fresh) co_return unexpected(std::move(fresh.error()));
-    if (wanted_ == Wanted::no) co_return unexpected(std::string("it is not wanted any more"));
+    if (!may_send()) co_return unexpected(std::string("connecting took longer than the lease"));
     sent = co_await send_on(std::move(*fresh));
     if (sent == Link::Sent::nothing) co_return unexpected(std::string("the connection broke before the first byte"));
   }
   // What was sent in part may still be answered: an upstream that refuses a body says so before it has read it.
   request_ = sent == Link::Sent::all ? Request::whole : Request::broken_off;
   co_return Expected<void, std::string>{};
+}
+
+// Connecting takes time, and a process may be stopped and go on: whoever owns the operation now, it may not be us.
+bool UpstreamAttempt::may_send() const {
+  return wanted_ == Wanted::yes && std::chrono::steady_clock::now() < order_.send_before;
 }
 
 Task<Link::Sent> UpstreamAttempt::send_on(UpstreamLinkPtr link) {

@@ -24,6 +24,7 @@ class UpstreamAttempt : public std::enable_shared_from_this<UpstreamAttempt> {
     std::string head;       // serialised
     std::string_view body;  // outlives the attempt's run()
     std::shared_ptr<const UpstreamTls> tls;
+    MonoTime send_before;  // no first byte after this
   };
   UpstreamAttempt(UpstreamPool&, Order);
 
@@ -51,6 +52,7 @@ class UpstreamAttempt : public std::enable_shared_from_this<UpstreamAttempt> {
  private:
   Task<Expected<void, std::string>> send();
   Task<UpstreamOutcome> receive();
+  bool may_send() const;
   Task<Link::Sent> send_on(UpstreamLinkPtr);
   Headers take_lines(const http::ResponseHead&);
   UpstreamOutcome answered(http::ResponseReader&, std::string body);
