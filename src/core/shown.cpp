@@ -112,7 +112,7 @@ Shown replay(const Answer& answer, std::optional<WallTime> expires_at) {
 }
 
 Shown outcome_unknown(OnUnknown policy, std::optional<int> upstream_status) {
-  std::string detail = "The request reached the upstream, and whether it was executed is not known.";
+  std::string detail = "The request may have reached the upstream, and whether it was executed is not known.";
   switch (policy) {
     case OnUnknown::fail:
       detail +=

@@ -27,6 +27,13 @@ TEST(Shown, tells_how_an_unknown_status_could_be_avoided) {
   EXPECT_NE(outcome_unknown(OnUnknown::fail, 503).detail.find("release = [503]"), std::string::npos);
 }
 
+// A gateway that died after its claim may not have sent a byte; who comes after it cannot know.
+TEST(Shown, does_not_say_that_an_unknown_request_arrived) {
+  for (const OnUnknown policy : {OnUnknown::fail, OnUnknown::retry, OnUnknown::ask}) {
+    EXPECT_TRUE(outcome_unknown(policy, std::nullopt).detail.starts_with("The request may have reached"));
+  }
+}
+
 TEST(Shown, presents_each_state_of_a_record) {
   Record record;
   record.token = {"s", "k", {}, 1};
