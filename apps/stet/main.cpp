@@ -1,6 +1,8 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <iostream>
+#include <string>
+#include <vector>
 
 #include "command.hpp"
 #include "stet/error.hpp"
@@ -29,7 +31,11 @@ int main(int argc, char** argv) {
     app.exit(asked);
     return kOk;
   } catch (const CLI::ParseError& error) {
-    std::cerr << "stet: " << error.what() << "\nRun with --help for more information.\n";
+    const std::vector<std::string> left = app.remaining();
+    const bool misspelt = app.get_subcommands().empty() && !left.empty() && !left.front().starts_with('-');
+    std::cerr << "stet: "
+              << (misspelt ? "there is no command '" + left.front() + "'" : std::string(error.what()))
+              << "\nRun with --help for more information.\n";
     return kUsage;
   }
   try {

@@ -121,8 +121,12 @@ void add_run_flags(CLI::App& command, Flags& flags) {
       ->type_name("FILE");
   command.add_option("--explain", flags.invocation.explain, "why a check matters and how its fault is fixed")
       ->type_name("CHECK");
-  command.add_option("--format", flags.invocation.format, "text, json, junit or markdown")
-      ->transform(CLI::CheckedTransformer(kFormats))
+  // Not CLI::CheckedTransformer: its help and its message name the enum's values, which have no text.
+  command
+      .add_option_function<std::string>(
+          "--format", [&flags](const std::string& name) { flags.invocation.format = kFormats.at(name); },
+          "how the report is written (text)")
+      ->check(CLI::IsMember(kFormats))
       ->type_name("FORMAT");
 }
 

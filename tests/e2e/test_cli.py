@@ -42,6 +42,18 @@ def test_commands_that_do_not_exist_yet_are_not_offered():
         assert run_stet(later).returncode == 2
 
 
+def test_a_command_that_is_misspelt_is_named():
+    run = run_stet("srve", "--upstream", "http://127.0.0.1:1")
+    assert run.returncode == 2 and "there is no command 'srve'" in run.stderr
+    assert "A subcommand is required" in run_stet().stderr
+
+
+def test_a_format_that_is_not_there_is_told_which_are():
+    run = run_stet("probe", "http://127.0.0.1:1/", "--format", "junitt")
+    assert run.returncode == 2 and "junitt" in run.stderr and "markdown" in run.stderr and "->" not in run.stderr
+    assert "->" not in run_stet("probe", "--help").stdout
+
+
 def test_the_version_is_one_line():
     shown = run_stet("--version")
     assert shown.returncode == 0
