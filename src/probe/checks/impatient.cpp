@@ -1,26 +1,53 @@
+#include <thread>
+
 #include "probe/checks/retry.hpp"
 
 namespace stet::probe {
 namespace {
 
-// The hang-ups come after so many fifths of the usual answering time: at the very beginning the retry could
-// overtake the first attempt, and at the end there is nothing left to wait for.
-constexpr int kFifths = 5;
+constexpr std::chrono::milliseconds kLongestWait{10'000};  // for an API that is slow anyway
+constexpr int kQuarters = 4;  // of the usual answering time: the moments of the hang-up
+
+Request hang_up(Subject& subject, int quarter) {
+  subject.forget();
+  Request request = subject.fresh();
+  subject.send_cut(request, Cut{Cut::Place::hang_up, 0, subject.usual_time() * quarter / kQuarters});
+  return request;
+}
 
 Finding run(Subject& subject) {
   Finding finding;
-  finding.did = "hung up while the server was at work, at four moments, and sent the request again at once";
+  finding.did =
+      "hung up while the server was at work, at four moments; sent the request again afterwards, or at once";
   finding.expected = "the retry gets the first attempt's answer, one effect each";
   std::string seen;
-  for (int fifth = 1; fifth < kFifths; ++fifth) {
-    subject.forget();
-    const Request request = subject.fresh();
+  // The retry after the server's work: what did it keep of an attempt whose client was gone?
+  for (int quarter = 0; quarter < kQuarters; ++quarter) {
     const auto mark = subject.mark();
-    subject.send_cut(request, Cut{Cut::Place::hang_up, 0, subject.usual_time() * fifth / kFifths});
+    const Request request = hang_up(subject, quarter);
+    std::this_thread::sleep_for(std::min(subject.usual_time() * 2, kLongestWait));
     const Retried retried = retry_and_judge(subject, request, mark, std::nullopt,
                                             "a request whose client hung up and tried again");
     seen = retried.seen;
     if (!retried.wrong.empty()) return std::move(finding).failed(retried.harm, seen, retried.wrong);
+  }
+  // The retry at once: it may overtake the first attempt and be the one that acts, so its answer says little.
+  // The effects say all.
+  for (int quarter = 0; quarter < kQuarters; ++quarter) {
+    const auto mark = subject.mark();
+    const Request request = hang_up(subject, quarter);
+    const Subject::Settled settled = subject.settle(request);
+    const auto grown = subject.grown(mark, 1);
+    const std::string wrong = wrong_effects(grown, "a request whose client hung up and tried again at once");
+    if (!wrong.empty() && (*grown > 1 || settled.meaning == Meaning::success)) {
+      return std::move(finding).failed(
+          harm_of(*grown), "retry at once: " + brief(settled.outcome) + ", " + effects_text(grown), wrong);
+    }
+    if (settled.meaning != Meaning::success) {
+      return std::move(finding).failed(
+          Harm::stuck, "retry at once: " + brief(settled.outcome),
+          "a request whose client hung up and tried again at once never succeeds");
+    }
   }
   return std::move(finding).passed(seen);
 }
