@@ -10,8 +10,14 @@ constexpr Problem kLast = Problem::still_running;
 
 constexpr std::string_view kStyle =
     "<style>:root{color-scheme:light dark}body{font:1rem/1.6 system-ui,sans-serif;max-width:42rem;"
-    "margin:3rem auto;padding:0 1rem}code{font-size:.95em}h2{font-size:1.1rem;margin-bottom:0}"
-    "h2+p{margin-top:.2rem}nav{margin-top:3rem}</style>";
+    "margin:3rem auto;padding:0 1rem;overflow-wrap:anywhere}h1{line-height:1.2;text-wrap:balance}"
+    "code{font-size:.95em}h2{font-size:1.1rem;margin:1.8rem 0 0}h2+p{margin-top:.2rem}"
+    "dl{display:grid;grid-template-columns:max-content 1fr;gap:.45rem 1.5rem}dd{margin:0}"
+    "nav{display:flex;flex-wrap:wrap;gap:.3rem 1.5rem;margin-top:3rem}"
+    "@media(max-width:36rem){dl{display:block}dd{margin-bottom:.8rem}}</style>";
+
+constexpr std::string_view kContractLink =
+    "<a href=\"/.well-known/stet/contract\">What is promised for each route</a>";
 
 void append_escaped(std::string& out, std::string_view text) {
   for (const char c : text) {
@@ -82,21 +88,22 @@ std::string problem_page(Problem problem) {
   append_section(out, "What happened", text.happened);
   append_section(out, "Is it safe to send it again?", text.safe_to_retry);
   append_section(out, "What to do", text.what_to_do);
-  out.append("<nav><a href=\"/.well-known/stet/problems/\">All problems</a></nav>\n</body>\n</html>\n");
+  out.append("<nav><a href=\"/.well-known/stet/problems/\">All problems</a>").append(kContractLink);
+  out.append("</nav>\n</body>\n</html>\n");
   return out;
 }
 
 std::string problem_index_page() {
   std::string out = open_page("Problems");
-  out.append("<ul>\n");
+  out.append("<dl>\n");
   for (int i = 0; i <= static_cast<int>(kLast); ++i) {
     const auto problem = static_cast<Problem>(i);
-    out.append("<li><a href=\"").append(type_of(problem)).append("\"><code>").append(name(problem));
-    out.append("</code></a>: ");
+    out.append("<dt><a href=\"").append(type_of(problem)).append("\"><code>").append(name(problem));
+    out.append("</code></a></dt><dd>").append(std::to_string(status_of(problem))).append(": ");
     append_escaped(out, title_of(problem));
-    out.append("</li>\n");
+    out.append("</dd>\n");
   }
-  out.append("</ul>\n</body>\n</html>\n");
+  out.append("</dl>\n<nav>").append(kContractLink).append("</nav>\n</body>\n</html>\n");
   return out;
 }
 
