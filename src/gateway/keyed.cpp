@@ -112,7 +112,10 @@ Task<After> serve_keyed(Session& session, std::shared_ptr<Request> received) {
   if (refused && request.owes_continue) co_return co_await session.respond_problem(request, *refused);
 
   BodyBudget::Share share(session.station().shared.bodies);
-  auto body = co_await read_whole_body(session, request, share);
+  // A byte for the request itself: one without a body is refused like the others, as its replay may be large.
+  const bool room = share.grow_to(1) == BodyBudget::Share::Granted::yes;
+  auto body = room ? co_await read_whole_body(session, request, share)
+                   : Expected<std::string, BodyTrouble>(unexpected(BodyTrouble::over_budget));
   if (!body) {
     if (body.error() == BodyTrouble::gone) co_return After::close;
     co_return co_await session.respond_problem(request, refusal(body.error()));

@@ -99,11 +99,10 @@ Listener::Accepted Listener::accept_one() {
     }
     const std::size_t open = station.shared.connections.load(std::memory_order_relaxed);
     const std::size_t most = station.snapshot->config().limits.connections;
-    if (open >= most + kToldAtMost) return;
-    if (open >= most) {
-      spawn(station.worker, turn_away(station, std::move(socket)));
-    } else {
+    if (open < most) {
       spawn(station.worker, std::make_shared<Session>(station, std::move(socket))->run());
+    } else if (station.shared.turned_away.load(std::memory_order_relaxed) < kToldAtMost) {
+      spawn(station.worker, turn_away(station, std::move(socket)));
     }
   });
   return Accepted::one;

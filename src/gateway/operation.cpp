@@ -66,7 +66,7 @@ void Operation::finish() {
   pause_ends_.reset();
   running_.release();
   say_late_end();
-  if (registered_ == Registered::yes) station_.shared.running.end(exchange_.id(), exchange_.last_word());
+  if (registered_ == Registered::yes) station_.shared.running.end(here(), exchange_.last_word());
   self_.reset();
 }
 
@@ -222,7 +222,7 @@ Task<void> Operation::ask(Token token) {
 // ---- another owner ----
 
 void Operation::perform(action::AwaitOwner& action) {
-  const auto waiting = station_.shared.running.wait(action.id, [self = shared_from_this()](OwnerNews news) {
+  const auto waiting = station_.shared.running.wait(here(), [self = shared_from_this()](OwnerNews news) {
     self->station_.worker.post([self, news = std::move(news)] {
       self->ticket_.reset();
       self->waiting_.release();
@@ -251,6 +251,7 @@ void Operation::perform(action::StopWaiting&) {
 void Operation::perform(action::ProxyUnprotected&) { reply_ = Unprotected{}; }
 
 void Operation::perform(action::Reply& action) {
+  if (action.shown.kind == ShownKind::replay) request_.share.add_answer(action.shown.answer.body.size());
   reply_ = std::move(action.shown);
   if (life_ == Life::running && registered_ == Registered::yes && !exchange_.finished()) {
     running_ = admin::Held(station_.shared.metrics.process.detached);

@@ -78,6 +78,7 @@ class Operation final : public Timed, public std::enable_shared_from_this<Operat
   Task<void> ask(Token);
   std::string onward_head(const config::UpstreamUrl&, std::uint32_t attempt) const;
 
+  RunningOperations::Of here() const { return {exchange_.id(), request_.fingerprint.digest}; }
   const RouteInUse& route() const { return *request_.received->route; }
   const http::RequestHead& head() const { return request_.received->head; }
 

@@ -40,7 +40,8 @@ http::OutgoingBody outgoing_body(http::BodyFraming framing, std::uint64_t conten
 }
 
 Task<Relayed> relay_body(Session& session, UpstreamLink& upstream, http::ResponseReader& reader,
-                         http::OutgoingBody framing, std::string pending) {
+                         http::OutgoingBody framing, std::string pending,
+                         std::optional<milliseconds> patience) {
   Link& caller = session.link();
   Outgoing out(framing.framing, std::move(pending));
   for (;;) {
@@ -62,7 +63,9 @@ Task<Relayed> relay_body(Session& session, UpstreamLink& upstream, http::Respons
       if (co_await caller.write(Gather(out.waiting())) != Link::Sent::all) break;
       out.was_sent();
     }
+    if (patience) upstream.link.due_in(*patience);
     const Link::Got got = co_await upstream.link.read(upstream.in, ReadBuffer::kComfortable);
+    upstream.link.due_never();
     if (got == Link::Got::lost || (got == Link::Got::end && !reader.end_of_stream())) break;
   }
   caller.reset();
@@ -90,7 +93,8 @@ Task<After> relay_rest(Session& session, Request& request, Response response, Up
   request.status = response.status;
   UpstreamLink& upstream = *rest.link;
   session.watch_caller([&upstream] { upstream.link.abort(); });
-  const Relayed relayed = co_await relay_body(session, upstream, rest.reader, body, std::move(pending));
+  const Relayed relayed = co_await relay_body(session, upstream, rest.reader, body, std::move(pending),
+                                              request.route->route.policy.response_timeout);
   session.watch_caller(nullptr);
   if (relayed == Relayed::broken) co_return After::close;
   co_return reply.persistence == http::Persistence::keep ? After::keep : After::close;

@@ -1,8 +1,16 @@
 #include "gateway/request_body.hpp"
 
+#include <algorithm>
+
 #include "http/serialize.hpp"
 
 namespace stet::gateway {
+namespace {
+
+// A length is only a word: memory is taken, and counted, as the bytes come.
+constexpr std::uint64_t kReservedAtMost = 1 << 20;
+
+}  // namespace
 
 Task<void> say_continue(Session& session, Request& request) {
   if (!request.owes_continue) co_return;
@@ -20,8 +28,7 @@ Task<Expected<std::string, BodyTrouble>> read_whole_body(Session& session, Reque
   std::string body;
   if (request.head.framing == http::BodyFraming::sized) {
     if (request.head.content_length > most) co_return unexpected(BodyTrouble::too_large);
-    if (share.grow_to(request.head.content_length) == Granted::no) co_return unexpected(BodyTrouble::over_budget);
-    body.reserve(request.head.content_length);
+    body.reserve(std::min(request.head.content_length, kReservedAtMost));
   }
   while (!request.body.done()) {
     const auto consumed = request.body.decode(session.in().data(), body);

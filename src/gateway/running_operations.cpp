@@ -13,19 +13,20 @@ void RunningOperations::begin(const OperationId& id) {
   ++s.running[id].owners;
 }
 
-void RunningOperations::end(const OperationId& id, std::optional<Shown> last_word) {
-  std::vector<std::pair<Ticket, Tell>> told;
+void RunningOperations::end(const Of& of, std::optional<Shown> last_word) {
+  std::vector<Waiter> told;
   {
-    Shard& s = shard(id);
+    Shard& s = shard(of.id);
     const std::lock_guard lock(s.mutex);
-    const auto found = s.running.find(id);
+    const auto found = s.running.find(of.id);
     if (found == s.running.end()) return;
     told.swap(found->second.waiters);
     if (--found->second.owners == 0) s.running.erase(found);
   }
   waiters_.fetch_sub(told.size(), std::memory_order_relaxed);
-  for (auto& [ticket, tell] : told) {
-    tell(last_word ? OwnerNews(owner::Ended{*last_word}) : OwnerNews(owner::NotHere{}));
+  for (const Waiter& waiter : told) {
+    const bool concerned = last_word && waiter.request == of.request;
+    waiter.tell(concerned ? OwnerNews(owner::Ended{*last_word}) : OwnerNews(owner::NotHere{}));
   }
 }
 
@@ -35,10 +36,10 @@ RunsHere RunningOperations::runs(const OperationId& id) const {
   return s.running.contains(id) ? RunsHere::yes : RunsHere::no;
 }
 
-RunningOperations::Waiting RunningOperations::wait(const OperationId& id, Tell tell) {
-  Shard& s = shard(id);
+RunningOperations::Waiting RunningOperations::wait(const Of& of, Tell tell) {
+  Shard& s = shard(of.id);
   const std::lock_guard lock(s.mutex);
-  const auto found = s.running.find(id);
+  const auto found = s.running.find(of.id);
   if (found == s.running.end()) return NotHere{};
   auto& here = found->second.waiters;
   if (here.size() >= per_operation_.load(std::memory_order_relaxed)) return TooMany{};
@@ -48,7 +49,7 @@ RunningOperations::Waiting RunningOperations::wait(const OperationId& id, Tell t
     return TooMany{};
   }
   const Ticket ticket = next_ticket_.fetch_add(1, std::memory_order_relaxed);
-  here.emplace_back(ticket, std::move(tell));
+  here.push_back({ticket, of.request, std::move(tell)});
   return ticket;
 }
 
@@ -60,8 +61,8 @@ void RunningOperations::leave(const OperationId& id, Ticket ticket) {
   if (found == s.running.end()) return;
   auto& here = found->second.waiters;
   for (auto it = here.begin(); it != here.end(); ++it) {
-    if (it->first != ticket) continue;
-    dropped = std::move(it->second);
+    if (it->ticket != ticket) continue;
+    dropped = std::move(it->tell);
     here.erase(it);
     waiters_.fetch_sub(1, std::memory_order_relaxed);
     return;

@@ -27,16 +27,22 @@ class RunningOperations {
     std::size_t per_operation = 64;
     std::size_t in_all = 1024;
   };
+  // An operation as one request knows it: a key that was freed may be in use for another request by now.
+  struct Of {
+    OperationId id;
+    Digest request;  // of its fingerprint
+  };
   explicit RunningOperations(Limits limits) { set_limits(limits); }
   void set_limits(Limits);  // a reload; those who wait already stay
 
   // An operation taken over while its old owner still listens is here twice: each begin has its end.
   void begin(const OperationId&);
-  // `last_word`: what the owner's caller was shown at the end; none when that no longer says how it ended.
-  void end(const OperationId&, std::optional<Shown> last_word);
+  // `last_word`: what the owner's caller was shown at the end; none when that no longer says how it ended. Those who
+  // wait for another request are told nothing of it.
+  void end(const Of&, std::optional<Shown> last_word);
   RunsHere runs(const OperationId&) const;
 
-  Waiting wait(const OperationId&, Tell);
+  Waiting wait(const Of&, Tell);
   void leave(const OperationId&, Ticket);  // does nothing for one who has been told
   std::size_t waiters() const { return waiters_.load(std::memory_order_relaxed); }
 
@@ -48,9 +54,14 @@ class RunningOperations {
       return h;
     }
   };
+  struct Waiter {
+    Ticket ticket;
+    Digest request;
+    Tell tell;
+  };
   struct Running {
     std::size_t owners = 0;
-    std::vector<std::pair<Ticket, Tell>> waiters;
+    std::vector<Waiter> waiters;
   };
   struct Shard {
     mutable std::mutex mutex;

@@ -60,18 +60,18 @@ Task<void> Session::run() {
 }
 
 Task<std::optional<http::RequestHead>> Session::read_head() {
-  const config::Limits& limits = station_.snapshot->config().limits;
-  link_.set_write_patience(limits.body_idle_timeout);
-  http::HeadFinder finder(http::MessageKind::request, station_.snapshot->request_limits());
+  link_.set_write_patience(station_.snapshot->config().limits.body_idle_timeout);
   if (in_.empty()) {
     if (station_.shared.draining.load(std::memory_order_relaxed)) co_return std::nullopt;
     in_.shrink();
     phase_ = Phase::idle;
-    link_.due_in(limits.keep_alive);
+    link_.due_in(station_.snapshot->config().limits.keep_alive);
     if (co_await link_.read(in_, 1024) != Link::Got::data) co_return std::nullopt;
   }
   phase_ = Phase::receiving;
-  link_.due_in(limits.header_timeout);
+  const SnapshotPtr in_use = station_.snapshot;  // a reload lets go of it while we wait for the rest
+  link_.due_in(in_use->config().limits.header_timeout);
+  http::HeadFinder finder(http::MessageKind::request, in_use->request_limits());
   for (;;) {
     const auto size = finder.find(in_.data());
     if (!size) {
@@ -79,7 +79,7 @@ Task<std::optional<http::RequestHead>> Session::read_head() {
       co_return std::nullopt;
     }
     if (*size > 0) {
-      auto head = http::parse_request_head(in_.data().substr(0, *size), station_.snapshot->request_limits());
+      auto head = http::parse_request_head(in_.data().substr(0, *size), in_use->request_limits());
       if (!head) {
         co_await refuse(head.error());
         co_return std::nullopt;

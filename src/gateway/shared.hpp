@@ -18,6 +18,7 @@ struct Shared {
   RunningOperations running;
   BodyBudget bodies;
   std::atomic<std::size_t> connections{0};  // of callers
+  std::atomic<std::size_t> turned_away{0};  // of those who are being told that there are too many
   std::atomic<std::size_t> operations{0};   // of this process, with a caller or without
   std::atomic<std::size_t> next_upstream{0};
   std::atomic<bool> draining{false};

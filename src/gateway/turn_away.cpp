@@ -5,9 +5,24 @@
 #include "http/serialize.hpp"
 
 namespace stet::gateway {
+namespace {
+
+class Told {
+ public:
+  explicit Told(std::atomic<std::size_t>& count) : count_(count) { count_.fetch_add(1, std::memory_order_relaxed); }
+  Told(const Told&) = delete;
+  Told& operator=(const Told&) = delete;
+  ~Told() { count_.fetch_sub(1, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::size_t>& count_;
+};
+
+}  // namespace
 
 Task<void> turn_away(Station& station, Socket socket) {
   station.shared.metrics.process.connections_refused.add();
+  const Told told(station.shared.turned_away);
   Link link(station.worker, std::move(socket));
   link.prepare();
   link.set_write_patience(std::chrono::seconds(1));

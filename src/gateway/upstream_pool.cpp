@@ -119,7 +119,10 @@ Task<Expected<UpstreamLinkPtr, std::string>> UpstreamPool::connect(const config:
     Gate turn;
     waiting_.push_back(&turn);
     co_await turn.wait();
-    if (auto idle = take_idle(url, use)) co_return std::move(idle);
+    if (auto idle = take_idle(url, use)) {
+      next_turn();  // ours was not needed: nobody may be left waiting for a turn that never ends
+      co_return std::move(idle);
+    }
   }
   const Connecting holding(*this);
   co_return co_await connect_now(url, std::move(tls));
