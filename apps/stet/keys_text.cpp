@@ -76,7 +76,7 @@ std::string operation_text(const json::object& operation) {
            shown(line.at(1).as_string().c_str()) + "\n";
   if (cell(operation, "body_kept") == "no")
     return out + "body            not kept (larger than max_response_body)\n";
-  const std::string body = admin::from_base64(cell(operation, "body")).value_or("");
+  const std::string body = admin::from_base64(cell(operation, "body_base64")).value_or("");
   if (body.empty()) return out;
   if (!printable(body))
     return out + "body            " + std::to_string(body.size()) +

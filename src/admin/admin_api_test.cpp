@@ -173,7 +173,7 @@ TEST_F(AdminApiTest, shows_one_operation_whole) {
   const auto shown = parse(ask("GET", "/api/operations/" + token.id().text()));
   EXPECT_EQ(shown.at("state"), "completed");
   EXPECT_EQ(shown.at("status"), 201);
-  EXPECT_EQ(shown.at("body"), "bWFkZQ==");
+  EXPECT_EQ(shown.at("body_base64"), "bWFkZQ==");
   EXPECT_EQ(ask("GET", "/api/operations/" + std::string(32, '0')).status, 404);
   EXPECT_EQ(ask("GET", "/api/operations/nothing").status, 404);
 }

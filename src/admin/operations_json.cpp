@@ -69,10 +69,11 @@ std::string operation_json(const Record& record, Detail detail) {
   object.add("recovery_point", record.recovery_point);
   if (record.answer) {
     object.add_raw("headers", headers_json(record.answer->headers));
-    object.add("body", to_base64(record.answer->body));
+    object.add("body_base64", to_base64(record.answer->body));
     object.add_raw("body_kept", record.answer->kept == Kept::whole ? "true" : "false");
   } else {
-    for (const std::string_view member : {"headers", "body", "body_kept"}) object.add_raw(member, "null");
+    for (const std::string_view member : {"headers", "body_base64", "body_kept"})
+      object.add_raw(member, "null");
   }
   return object.take();
 }

@@ -12,7 +12,7 @@ namespace stet::admin {
 
 // {"id", "scope", "key", "method", "path", "state", "attempt", "maybe_executed", "status", "created_at",
 //  "lease_until", "expires_at"}; times RFC 3339, null where there is none; `scope` as its hash.
-// `whole` adds "headers", "body" (base64), "body_kept", "on_unknown", "recovery_point".
+// `whole` adds "headers", "body_base64", "body_kept", "on_unknown", "recovery_point".
 enum class Detail { line, whole };
 std::string operation_json(const Record&, Detail);
 // {"operations": […], "next"}; next is null at the end.

@@ -80,7 +80,7 @@ def test_one_operation_is_shown_with_its_answer(gateway, upstream, key):
     upstream.plan(answers(201, [("X-A", "1"), ("X-A", "2")], body))
     answer = gateway.client(AUTH).post(key=key)
     shown = gateway.admin("GET", f"/api/operations/{answer.header('Stet-Operation')}").json()
-    assert base64.b64decode(shown["body"]) == body
+    assert base64.b64decode(shown["body_base64"]) == body
     assert [h for h in shown["headers"] if h[0] == "X-A"] == [["X-A", "1"], ["X-A", "2"]]
     assert gateway.admin("GET", "/api/operations/" + "0" * 32).status == 404
 
