@@ -137,6 +137,18 @@ std::string difference(const Response& first, const Response& second,
   return text;
 }
 
+std::string lacking(const Response& plain, const Response& answer, const std::vector<std::string>& ignored) {
+  if (plain.status != answer.status) {
+    return "status " + std::to_string(answer.status) + " where a plain request gets " +
+           std::to_string(plain.status);
+  }
+  if (!plain.body.empty() && answer.body.empty()) return "without the body";
+  for (const auto& [name, value] : counted(plain.headers, ignored)) {
+    if (find_header(answer.headers, name) == nullptr) return "without the header " + name;
+  }
+  return "";
+}
+
 bool leaks(const Response& first, const Response& answer, const std::vector<std::string>& innocent) {
   constexpr std::size_t telling = 8;  // shorter values meet by chance
   // The gateway's own handle of the operation, which upstreams are sent and may show; it opens nothing.

@@ -28,6 +28,11 @@ bool is_replay_marked(const Response&);
 std::string difference(const Response& first, const Response& second,
                        const std::vector<std::string>& ignored = {});
 
+// For an answer that the client never had, and that cannot be compared: what it lacks of that of a plain
+// request (its status, a body, a header). Empty: nothing.
+std::string lacking(const Response& plain, const Response& answer,
+                    const std::vector<std::string>& ignored = {});
+
 // Whether `answer` shows something that only the owner of `first` should see: its whole body, or a value of
 // it that stands in neither of the texts in `innocent` (the requests' bodies, the answer of a request of the
 // caller's own).

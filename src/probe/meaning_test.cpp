@@ -58,6 +58,16 @@ TEST(Difference, names_status_body_and_headers) {
   EXPECT_NE(difference(answer(200, std::string("\x89PNG\0", 5)), answer(200, "\xef\xbf\xbdPNG")), "");
 }
 
+TEST(Lacking, compares_with_the_form_of_a_plain_answer) {
+  const Response plain = answer(201, "{\"id\":1}", {{"Location", "/a/1"}, {"Date", "Mon"}});
+  EXPECT_EQ(lacking(plain, answer(201, "{\"id\":2}", {{"Location", "/a/2"}})), "");
+  EXPECT_EQ(lacking(plain, answer(200, "{\"id\":2}", {{"Location", "/a/2"}})),
+            "status 200 where a plain request gets 201");
+  EXPECT_EQ(lacking(plain, answer(201, "", {{"Location", "/a/2"}})), "without the body");
+  EXPECT_EQ(lacking(plain, answer(201, "{\"id\":2}")), "without the header location");
+  EXPECT_EQ(lacking(plain, answer(201, "{\"id\":2}"), {"Location"}), "");
+}
+
 TEST(Leaks, sees_the_first_body_and_its_telling_values) {
   const Response first = answer(201, R"({"id":"charge-000017","amount":4900})");
   EXPECT_TRUE(leaks(first, answer(422, "used for " + first.body), {}));

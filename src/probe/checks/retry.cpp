@@ -32,15 +32,6 @@ std::string why_not_final(const Subject::Settled& settled) {
   return "";
 }
 
-// An answer that the client never had cannot be compared; but it must look like that of a plain request.
-std::string unlike(const Response& plain, const Response& answer) {
-  if (plain.status != answer.status) {
-    return "status " + std::to_string(answer.status) + " where a plain request gets " +
-           std::to_string(plain.status);
-  }
-  return !plain.body.empty() && answer.body.empty() ? "without the body" : "";
-}
-
 }  // namespace
 
 Retried retry_and_judge(Subject& subject, const Request& request, Subject::Mark mark,
@@ -54,7 +45,8 @@ Retried retry_and_judge(Subject& subject, const Request& request, Subject::Mark 
   if (trouble.empty()) {
     result.answer = *settled.outcome;
     const std::string changed =
-        first ? subject.difference(*first, *settled.outcome) : unlike(subject.plain(), *settled.outcome);
+        first ? subject.difference(*first, *settled.outcome)
+              : lacking(subject.plain(), *settled.outcome, subject.settings().ignored_headers);
     const Outcome again = subject.send(request);
     const std::string changed_again =
         again ? subject.difference(*settled.outcome, *again) : again.error().detail;
