@@ -36,6 +36,14 @@ class BodyBudget {
       held_ += bytes;
     }
 
+    // A replay: as large as it is, unless the budget is used up already. No: nothing changed.
+    Granted add_replay(std::uint64_t bytes) {
+      if (bytes == 0) return Granted::yes;
+      if (grow_to(held_ + 1) == Granted::no) return Granted::no;
+      add_answer(bytes - 1);
+      return Granted::yes;
+    }
+
    private:
     BodyBudget* budget_;
     std::uint64_t held_ = 0;

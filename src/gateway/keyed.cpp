@@ -16,17 +16,20 @@ Shown refusal(const identify::Refusal& refused) {
   return problem(refused.problem, Outcome::not_executed, refused.detail);
 }
 
+Shown over_budget(Outcome outcome, std::string_view then) {
+  Shown shown = problem(Problem::overloaded, outcome,
+                        "The gateway holds as many bytes of bodies as it may. " + std::string(then));
+  shown.retry_after = std::chrono::seconds(1);
+  return shown;
+}
+
 Shown refusal(BodyTrouble trouble) {
   switch (trouble) {
     case BodyTrouble::too_large:
       return problem(Problem::body_too_large, Outcome::not_executed,
                      "The body is larger than this route takes (max_request_body). Nothing was run.");
-    case BodyTrouble::over_budget: {
-      Shown shown = problem(Problem::overloaded, Outcome::not_executed,
-                            "The gateway holds as many bytes of bodies as it may. Nothing was run.");
-      shown.retry_after = std::chrono::seconds(1);
-      return shown;
-    }
+    case BodyTrouble::over_budget:
+      return over_budget(Outcome::not_executed, "Nothing was run.");
     case BodyTrouble::malformed:
     case BodyTrouble::gone:
       break;
@@ -39,6 +42,12 @@ WallTime wall_now() { return std::chrono::floor<milliseconds>(std::chrono::syste
 // Shows what the operation came to; the rest of an answer too large to keep goes on from the upstream.
 Task<After> show(Session& session, Request& request, Operation& operation, Shown shown) {
   const RouteInUse& route = *request.route;
+  if (shown.kind == ShownKind::replay &&
+      operation.share().add_replay(shown.answer.body.size()) == BodyBudget::Share::Granted::no) {
+    const auto id = shown.id;
+    shown = over_budget(Outcome::completed, "The answer is kept: send the same request again to get it.");
+    shown.id = id;
+  }
   UpstreamAttempt* attempt = operation.attempt();
   request.outcome = shown.outcome;
   request.operation = shown.id;

@@ -96,28 +96,23 @@ void Operation::on_due(MonoTime now) {
   set_due();
 }
 
-void Operation::on_worker(Worker::Letter letter) {
-  if (station_.worker.here()) {
-    letter();
-  } else {
-    station_.worker.post(std::move(letter));
-  }
-}
-
 // ---- the store ----
 
 void Operation::perform(action::Execute& action) {
   sent_to_store_ = std::chrono::steady_clock::now();
-  station_.shared.store.submit(std::move(action.command), [self = shared_from_this()](Store::Outcome outcome) {
-    if (self->station_.worker.here()) {
-      self->stored(std::move(outcome));
-    } else {
-      // A letter is copied about as a std::function: what it carries stays where it is.
-      self->station_.worker.post([self, carried = std::make_shared<Store::Outcome>(std::move(outcome))] {
-        self->stored(std::move(*carried));
+  // The letter takes the callback's share of the operation along: whatever is destroyed here is destroyed by its worker.
+  station_.shared.store.submit(
+      std::move(action.command), [self = shared_from_this()](Store::Outcome outcome) mutable {
+        Worker& worker = self->station_.worker;
+        if (worker.here()) {
+          self->stored(std::move(outcome));
+          return;
+        }
+        // A letter is copied about as a std::function: what it carries stays where it is.
+        worker.post([self = std::move(self), carried = std::make_shared<Store::Outcome>(std::move(outcome))] {
+          self->stored(std::move(*carried));
+        });
       });
-    }
-  });
 }
 
 void Operation::stored(Store::Outcome outcome) {
@@ -131,8 +126,9 @@ void Operation::stored(Store::Outcome outcome) {
 }
 
 void Operation::perform(action::Find& action) {
-  station_.shared.store.find(action.id, [self = shared_from_this()](auto found) {
-    self->on_worker([self, found = std::move(found)] {
+  station_.shared.store.find(action.id, [self = shared_from_this()](auto found) mutable {
+    Worker& worker = self->station_.worker;
+    worker.post([self = std::move(self), found = std::move(found)] {
       if (found) {
         self->feed(event::Found{*found});
       } else {
@@ -222,8 +218,9 @@ Task<void> Operation::ask(Token token) {
 // ---- another owner ----
 
 void Operation::perform(action::AwaitOwner& action) {
-  const auto waiting = station_.shared.running.wait(here(), [self = shared_from_this()](OwnerNews news) {
-    self->station_.worker.post([self, news = std::move(news)] {
+  const auto waiting = station_.shared.running.wait(here(), [self = shared_from_this()](OwnerNews news) mutable {
+    Worker& worker = self->station_.worker;
+    worker.post([self = std::move(self), news = std::move(news)] {
       self->ticket_.reset();
       self->waiting_.release();
       self->feed(event::OwnerSays{news});
@@ -251,7 +248,6 @@ void Operation::perform(action::StopWaiting&) {
 void Operation::perform(action::ProxyUnprotected&) { reply_ = Unprotected{}; }
 
 void Operation::perform(action::Reply& action) {
-  if (action.shown.kind == ShownKind::replay) request_.share.add_answer(action.shown.answer.body.size());
   reply_ = std::move(action.shown);
   if (life_ == Life::running && registered_ == Registered::yes && !exchange_.finished()) {
     running_ = admin::Held(station_.shared.metrics.process.detached);

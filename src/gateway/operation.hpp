@@ -43,6 +43,7 @@ class Operation final : public Timed, public std::enable_shared_from_this<Operat
   void caller_left();
   Reply take_reply() { return std::move(*reply_); }
   std::string take_body() { return std::move(request_.body); }  // after Unprotected
+  BodyBudget::Share& share() { return request_.share; }
   UpstreamAttempt* attempt() { return attempt_.get(); }  // nullptr: nothing was forwarded
 
   struct Facts {  // for the log
@@ -71,7 +72,6 @@ class Operation final : public Timed, public std::enable_shared_from_this<Operat
   void perform(action::ProxyUnprotected&);
   void perform(action::Reply&);
 
-  void on_worker(Worker::Letter);
   void stored(Store::Outcome);
   void say_late_end();
   Task<void> forward(std::shared_ptr<UpstreamAttempt>);
