@@ -79,7 +79,7 @@ Expected<void, std::string> Gateway::reload(std::shared_ptr<const config::Config
   for (const auto& station : stations_) {
     station->worker.post([&station = *station, snapshot] {
       station.snapshot = snapshot;
-      station.upstreams.clear();
+      station.upstreams.use(snapshot->tls());
     });
   }
   return {};

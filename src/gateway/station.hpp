@@ -10,7 +10,9 @@ namespace stet::gateway {
 
 struct Station {
   Station(Shared& shared_parts, SnapshotPtr first) :
-      shared(shared_parts), snapshot(std::move(first)), upstreams(worker, shared.metrics.process) {}
+      shared(shared_parts), snapshot(std::move(first)), upstreams(worker, shared.metrics.process) {
+    upstreams.use(snapshot->tls());
+  }
   // Connections first, then the worker with the coroutines that it still holds, then the pool that they refer to.
   ~Station() { upstreams.clear(); }
 

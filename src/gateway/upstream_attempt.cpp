@@ -37,6 +37,7 @@ std::optional<std::chrono::nanoseconds> UpstreamAttempt::duration() const {
 }
 
 Task<Expected<void, std::string>> UpstreamAttempt::send() {
+  if (!may_send()) co_return unexpected(std::string("the lease was over before the first byte"));
   Link::Sent sent = Link::Sent::nothing;
   // An idle connection may turn out dead at the first byte. Nothing has left then, so a fresh one is no second send.
   if (auto idle = pool_.take_idle(order_.upstream, UpstreamPool::Use::keyed)) {

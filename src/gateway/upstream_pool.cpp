@@ -60,6 +60,7 @@ void UpstreamPool::give_back(const config::UpstreamUrl& url, UpstreamLinkPtr lin
                              std::optional<std::string_view> keep_alive) {
   auto& idle = shelf(url).idle;
   if (idle.size() >= kIdleConnections || !link->in.empty()) return;
+  if (link->tls && link->tls != tls_) return;
   const auto named = named_timeout(keep_alive);
   link->idle_limit = named ? std::min(*named - kMargin, kIdleAtMost) : kIdleUnlessSaid;
   link->link.due_never();
@@ -155,6 +156,7 @@ Task<Expected<UpstreamLinkPtr, std::string>> UpstreamPool::connect_now(const con
         why = link.timed_out() ? "the TLS handshake took too long" : secured.error();
         continue;
       }
+      connecting->tls = std::move(tls);
     }
     link.due_never();
     metrics_.upstream_connects.add();

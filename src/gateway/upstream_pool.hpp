@@ -21,6 +21,7 @@ struct UpstreamLink {
   Link link;
   ReadBuffer in;
   admin::Held counted;
+  std::shared_ptr<const UpstreamTls> tls;  // by whose word the upstream is who it should be; nullptr: plain
   std::chrono::milliseconds idle_limit{};  // what this upstream keeps an idle connection for, as far as we know
 };
 using UpstreamLinkPtr = std::unique_ptr<UpstreamLink>;
@@ -41,7 +42,12 @@ class UpstreamPool {
   // After a whole answer on a connection that both sides keep. `keep_alive`: the answer's Keep-Alive field.
   void give_back(const config::UpstreamUrl&, UpstreamLinkPtr, std::optional<std::string_view> keep_alive);
 
-  void clear() { idle_.clear(); }    // a reload
+  void clear() { idle_.clear(); }
+  // A reload: what was opened under another configuration of TLS is not used again, also when it comes back later.
+  void use(std::shared_ptr<const UpstreamTls> tls) {
+    clear();
+    tls_ = std::move(tls);
+  }
   void drop_old(MonoTime now);       // now and then
 
   static constexpr std::chrono::seconds kConnectTimeout{3};
@@ -71,6 +77,7 @@ class UpstreamPool {
 
   Worker& worker_;
   admin::ProcessMetrics& metrics_;
+  std::shared_ptr<const UpstreamTls> tls_;
   std::vector<Shelf> idle_;
   std::vector<Resolved> resolved_;
   std::size_t connecting_ = 0;

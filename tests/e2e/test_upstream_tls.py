@@ -3,8 +3,9 @@
 import ssl
 
 import pytest
+from support.http_client import wire
 from support.tls import Authority
-from support.upstream import answers, cuts, sends
+from support.upstream import Gate, answers, cuts, sends
 
 AUTH = {"Authorization": "Bearer alice"}
 
@@ -111,3 +112,18 @@ def test_a_large_answer_under_tls_is_whole(start_gateway, secure, authority, key
 def test_forwarded_proto_is_the_clients_and_not_the_upstreams(start_gateway, secure, authority, key):
     start_gateway(trusting(authority), upstream_url=secure.url).client(AUTH).post(key=key)
     assert secure.seen[0].header("X-Forwarded-Proto") == "http"
+
+
+def test_a_connection_that_nobody_verified_is_not_used_once_a_reload_wants_it_verified(start_gateway, secure, key):
+    gateway = start_gateway("upstream_tls.verify = false\n", upstream_url=secure.url)
+    gate = Gate()
+    secure.plan(gate)
+    with gateway.client().connect() as connection:  # one connection, one worker, one pool
+        connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}))
+        assert gate.entered.wait(5)
+        gateway.reload("")
+        gate.open()
+        assert connection.read_answer("POST").status == 201
+        connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": f"{key}-next"}))
+        assert connection.read_answer("POST").problem == "upstream-unreachable"
+    assert len(secure.seen) == 1
