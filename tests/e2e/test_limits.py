@@ -5,6 +5,7 @@ import time
 import pytest
 from support.concurrently import background
 from support.http_client import Closed, Connection, wire
+from support.processes import is_sanitized
 from support.upstream import Gate, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -160,6 +161,7 @@ def test_waiters_in_all_are_bounded(start_gateway, upstream, key):
         assert first.result().status == 201
 
 
+@pytest.mark.skipif(is_sanitized(), reason="UBSan's own checks want descriptors, and call what they cannot see wrong")
 @pytest.mark.parametrize("descriptors", [64])
 def test_running_out_of_descriptors_fails_no_claimed_operation(start_gateway, upstream, key, descriptors):
     gateway = start_gateway(wrapper=["prlimit", f"--nofile={descriptors}"])
