@@ -39,6 +39,8 @@ void Link::set_tls(std::unique_ptr<TlsLayer> tls) { tls_ = std::move(tls); }
 void Link::prepare() {
   error_code ignored;
   socket_.set_option(tcp::no_delay(true), ignored);
+  // A tunnel or an event stream may be silent for hours; one whose peer has lost power is found by the kernel.
+  socket_.set_option(asio::socket_base::keep_alive(true), ignored);
   socket_.non_blocking(true, ignored);
 }
 

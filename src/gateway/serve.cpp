@@ -138,6 +138,7 @@ class Service {
     if (differs(loaded.listen, config_->listen)) add("listen");
     if (differs(loaded.admin, config_->admin)) add("admin");
     if (loaded.store != config_->store) add("store");
+    if (loaded.store_options != config_->store_options) add("store_options");
     if (loaded.log_format != config_->log_format) add("log.format");
     if (keys.empty()) return;
     log_.event(Level::warning, "reload-needs-restart", "changed, and used only after a restart: " + keys);

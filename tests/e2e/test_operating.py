@@ -207,6 +207,13 @@ def test_a_bad_file_keeps_the_old_configuration_and_says_so(start_gateway, upstr
     assert gateway.client(AUTH).post().status == 201
 
 
+def test_a_reload_says_what_waits_for_a_restart(start_gateway, upstream):
+    gateway = start_gateway()
+    gateway.reload('store_options.free_space_floor = "2MiB"\n')
+    (event,) = gateway.events("reload-needs-restart")
+    assert "store_options" in json.dumps(event)
+
+
 def test_a_running_operation_survives_a_reload(start_gateway, upstream, key):
     gateway = start_gateway()
     client = gateway.client(AUTH)
