@@ -20,18 +20,6 @@ std::string base64(const std::string& text) {
   return out;
 }
 
-std::string percent_encoded(const std::string& text) {
-  static constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       std::string_view("-._~").find(c) != std::string_view::npos;
-    out += plain ? std::string(1, c) : std::string("%") + digits[byte >> 4U] + digits[byte & 0x0fU];
-  }
-  return out;
-}
-
 enum class Option : std::uint8_t {
   method,
   header,
@@ -204,10 +192,10 @@ std::string apply(Pasted& pasted, Option option, const std::string& value) {
     case Option::data_urlencode: {
       const std::size_t equals = value.find('=');
       if (equals == std::string::npos) {
-        pasted.add_data(percent_encoded(value));
+        pasted.add_data(percent_encoded(value, Marks::encode));
       } else {
         pasted.add_data(value.substr(0, equals == 0 ? 0 : equals + 1) +
-                        percent_encoded(value.substr(equals + 1)));
+                        percent_encoded(value.substr(equals + 1), Marks::encode));
       }
       return {};
     }

@@ -13,19 +13,6 @@ namespace {
 
 namespace json = boost::json;
 
-// Template marks ({{uuid}}) stay as they are; they are filled in later.
-std::string percent_encoded(const std::string& text) {
-  static constexpr std::string_view digits = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                       std::string_view("-._~{}").find(c) != std::string_view::npos;
-    out += plain ? std::string(1, c) : std::string("%") + digits[byte >> 4U] + digits[byte & 0x0fU];
-  }
-  return out;
-}
-
 std::string plain_text(const json::value& value) {
   return value.is_string() ? std::string(value.get_string()) : json::serialize(value);
 }
@@ -40,7 +27,8 @@ void form_fields(const std::string& name, const json::value& value, std::string&
   } else if (const json::array* list = value.if_array()) {
     for (const json::value& item : *list) form_fields(name + "[]", item, out);
   } else if (!name.empty() && !value.is_null()) {
-    out += (out.empty() ? "" : "&") + percent_encoded(name) + "=" + percent_encoded(plain_text(value));
+    out += (out.empty() ? "" : "&") + percent_encoded(name, Marks::keep) + "=" +
+           percent_encoded(plain_text(value), Marks::keep);
   }
 }
 
@@ -94,11 +82,11 @@ class Reader {
       if (where == "path") {
         const std::string mark = "{" + name + "}";
         if (const std::size_t at = target.find(mark); at != std::string::npos) {
-          target.replace(at, mark.size(), percent_encoded(plain_text(value)));
+          target.replace(at, mark.size(), percent_encoded(plain_text(value), Marks::keep));
         }
       } else if (where == "query") {
-        query +=
-            (query.empty() ? "?" : "&") + percent_encoded(name) + "=" + percent_encoded(plain_text(value));
+        query += (query.empty() ? "?" : "&") + percent_encoded(name, Marks::keep) + "=" +
+                 percent_encoded(plain_text(value), Marks::keep);
       } else if (where == "header") {
         set_header(result.request.headers, name, plain_text(value));
       } else if (where == "body") {

@@ -180,6 +180,25 @@ std::string random_uuid() {
   return text;
 }
 
+std::string percent_encoded(std::string_view text, Marks marks) {
+  static constexpr std::string_view digits = "0123456789ABCDEF";
+  const std::string_view also_plain = marks == Marks::keep ? "-._~{}" : "-._~";
+  std::string out;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                       also_plain.find(c) != std::string_view::npos;
+    if (plain) {
+      out += c;
+    } else {
+      out += '%';
+      out += digits[byte >> 4U];
+      out += digits[byte & 0x0fU];
+    }
+  }
+  return out;
+}
+
 std::string random_word(std::size_t length) {
   static constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyz012345";
   std::string text;

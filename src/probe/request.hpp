@@ -57,4 +57,8 @@ class Minter {
 std::string random_uuid();                    // version 4
 std::string random_word(std::size_t length);  // lower-case letters and digits
 
+// RFC 3986 section 2.1. Template marks ({{uuid}}) stay as they are where they are filled in later.
+enum class Marks : std::uint8_t { encode, keep };
+std::string percent_encoded(std::string_view text, Marks marks);
+
 }  // namespace stet::probe
