@@ -15,4 +15,24 @@ function(stet_test name)
   target_link_libraries(${name} PRIVATE stet_options ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS unit TIMEOUT 60)
 endfunction()
+
+# One PostgreSQL for all of a ctest's tests that need one, on a socket in this directory (tests/support/postgres.py).
+string(SHA256 STET_POSTGRES_DIRECTORY "${CMAKE_BINARY_DIR}")
+string(SUBSTRING ${STET_POSTGRES_DIRECTORY} 0 12 STET_POSTGRES_DIRECTORY)
+set(STET_POSTGRES_DIRECTORY /tmp/stet-pg-${STET_POSTGRES_DIRECTORY})
+set(STET_TEST_POSTGRES "STET_TEST_POSTGRES=host=${STET_POSTGRES_DIRECTORY} port=5432 user=postgres dbname=postgres")
+
+# stet_pgtest(name SOURCES a_pgtest.cpp … DEPENDS lib …): one executable, one test of ctest's, so that what it prepares on the
+# server is prepared once. The server's connection string, a superuser's, is in STET_TEST_POSTGRES; databases are the test's own.
+function(stet_pgtest name)
+  if(NOT STET_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE stet_options ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
+  add_test(NAME postgres.${name} COMMAND ${name})
+  set_tests_properties(postgres.${name} PROPERTIES LABELS "unit;postgres" TIMEOUT 300 FIXTURES_REQUIRED postgres
+    ENVIRONMENT "${STET_TEST_POSTGRES}")
+endfunction()
 include(GoogleTest)
