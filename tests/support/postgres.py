@@ -4,7 +4,8 @@
         url = cluster.create_database()   # postgresql://… for the gateway
 
 `python3 tests/support/postgres.py up DIR` and `… down DIR` are ctest's fixture: one cluster that all its tests share. The
-databases in it are the tests' own. It ends with the last ctest that asked for it, however that ended.
+databases in it are the tests' own. It ends with the last ctest that asked for it, however that ended. (By hand: it ends with
+the shell, or with the process whose id is the third argument.)
 """
 
 import contextlib
@@ -357,7 +358,8 @@ def watch(directory):
 
 def main():
     what, directory = sys.argv[1:3]
-    {"up": lambda: up(directory, os.getppid()), "down": lambda: down(directory, os.getppid()), "watch": lambda: watch(directory)}[what]()
+    user = int(sys.argv[3]) if len(sys.argv) > 3 else os.getppid()
+    {"up": lambda: up(directory, user), "down": lambda: down(directory, user), "watch": lambda: watch(directory)}[what]()
 
 
 if __name__ == "__main__":
