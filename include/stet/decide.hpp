@@ -45,7 +45,12 @@ struct Settlement {
 Settlement settle(const UpstreamOutcome&, const Policy&, Earlier);
 
 // What a reconciler does with a lapsed record that nobody retries: by the record's own policy.
-enum class Reconcile : std::uint8_t { leave, settle_unknown, ask };
+enum class Reconcile : std::uint8_t {
+  leave,
+  settle_unknown,  // as an observer
+  ask,
+  release,  // and free the key
+};
 Reconcile reconcile(const Terms&);
 
 }  // namespace stet

@@ -34,8 +34,9 @@ enum class InProgressMode : std::uint8_t { conflict, wait, accept };
 enum class OnStoreFailure : std::uint8_t { closed, open };
 enum class UpstreamPromise : std::uint8_t {
   none,
-  idempotent
-};  // deduplicates on our key for ≥ our retention
+  idempotent,  // deduplicates on our key for ≥ our retention
+  joins,       // commits its rows only together with stet.complete (docs/joint_transaction.md)
+};
 
 struct Policy {
   Terms terms;

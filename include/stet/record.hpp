@@ -21,7 +21,10 @@ enum class State : std::uint8_t { pending, completed, unknown, expired };
 std::string_view name(State);
 std::optional<State> parse_state(std::string_view);
 
-enum class OnUnknown : std::uint8_t { fail, retry, ask };
+// What a lapsed attempt means. `joined` (upstream_joins): the upstream records the answer in the transaction
+// of its rows, so a record that is still pending proves that nothing was committed, and whoever fences it may
+// run again.
+enum class OnUnknown : std::uint8_t { fail, retry, ask, joined };
 
 struct Header {
   std::string name;

@@ -24,7 +24,8 @@ struct Claim {
   Terms terms;
   milliseconds lease{};
 };
-struct TakeOver {  // of a lapsed pending record; sets maybe_executed: the attempt before has ended unknown
+struct TakeOver {  // of a lapsed pending record; sets maybe_executed, as the attempt before has ended
+                   // unknown; not on a joined record, where pending proves that it did nothing
   Token seen;
   Nonce nonce;
   milliseconds lease{};
@@ -45,7 +46,11 @@ struct GiveBack {  // this attempt's outcome is unknown, and another may run
   Token token;
 };
 struct SettleUnknown {
+  // An observer saw it lapsed, and must not settle what its owner has renewed meanwhile: fenced unless it
+  // still is.
+  enum class By : std::uint8_t { owner, observer };
   Token token;
+  By by = By::owner;
 };
 struct Advance {
   Token token;
@@ -129,10 +134,14 @@ using Result =
 
 // What operators ask for.
 struct Filter {
+  // lapsed: only pending records whose lease is over by the store's own clock, whoever asks and by whatever
+  // clock.
+  enum class Lease : std::uint8_t { any, lapsed };
   std::optional<State> state;
   std::optional<std::string> scope;  // as stored
   std::optional<std::string> key;
   std::optional<WallTime> created_before;
+  Lease lease = Lease::any;
 };
 struct Page {
   std::vector<Record> records;  // without bodies: `find` brings them

@@ -124,7 +124,6 @@ std::string in_progress_words(const config::Route& route) {
 std::string unknown_words(const config::Route& route) {
   const std::string statuses = code_list(status_lists(route.policy.statuses).unknown);
   const std::string when = "When the connection to the API breaks midway, or it answers " + statuses + ": ";
-  if (route.upstream_joins) return when + "the next retry finds the answer, or runs if nothing was done.";
   switch (route.policy.terms.on_unknown) {
     case OnUnknown::fail:
       return when +
@@ -135,6 +134,8 @@ std::string unknown_words(const config::Route& route) {
     case OnUnknown::ask:
       return when +
              "`outcome-unknown`. With the next retry the API is asked what became of the first attempt.";
+    case OnUnknown::joined:
+      return when + "the next retry finds the answer, or runs if nothing was done.";
   }
   return "";
 }

@@ -42,6 +42,8 @@ std::string_view on_unknown_name(OnUnknown policy) {
       return "retry";
     case OnUnknown::ask:
       return "ask";
+    case OnUnknown::joined:
+      return "joined";
   }
   return "";
 }

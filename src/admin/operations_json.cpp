@@ -36,6 +36,8 @@ std::string_view name_of(OnUnknown policy) {
       return "retry";
     case OnUnknown::ask:
       return "ask";
+    case OnUnknown::joined:
+      return "joined";
   }
   return "fail";
 }

@@ -15,6 +15,11 @@ Decision lapsed(const result::Lapsed& found, const Policy& policy, RunsHere runs
       break;
     case OnUnknown::ask:
       return decision::Ask{found.token};
+    case OnUnknown::joined:
+      // Pending proves that it did nothing, and the take-over makes sure that it never will. The next attempt
+      // needs an upstream that joins as well: the route may have been changed since.
+      if (policy.promise == UpstreamPromise::joins) return decision::TakeOver{found.token};
+      break;
     case OnUnknown::fail:
       break;
   }
@@ -75,6 +80,8 @@ Reconcile reconcile(const Terms& terms) {
       return Reconcile::ask;
     case OnUnknown::retry:
       return Reconcile::leave;  // the request is the client's: the next attempt brings it
+    case OnUnknown::joined:
+      return Reconcile::release;  // it did nothing, and fencing it makes that true for ever
   }
   return Reconcile::leave;
 }

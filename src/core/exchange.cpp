@@ -76,7 +76,7 @@ void Exchange::after_claim(const Result& result, RunsHere runs_here) {
       self.out_.actions.push_back(action::Ask{d.seen});
     }
     void operator()(const decision::SettleUnknown& d) const {
-      self.send(Phase::settling, command::SettleUnknown{d.seen});
+      self.send(Phase::settling, command::SettleUnknown{d.seen, command::SettleUnknown::By::observer});
     }
   };
   Decision decision = decide(result, policy_, intent_.fingerprint.recipe, runs_here);

@@ -125,6 +125,11 @@ Shown outcome_unknown(OnUnknown policy, std::optional<int> upstream_status) {
     case OnUnknown::ask:
       detail += " Sending the same request with the same key again asks the upstream what became of it.";
       break;
+    case OnUnknown::joined:
+      detail +=
+          " Sending the same request with the same key again gets its answer if it was executed, and runs it "
+          "if it was not.";
+      break;
   }
   if (upstream_status) {
     const std::string status = std::to_string(*upstream_status);

@@ -16,11 +16,6 @@ constexpr std::size_t kPage = 500;
 constexpr std::chrono::milliseconds kFirstPause = 5s;
 constexpr std::chrono::milliseconds kLongestPause = 10min;
 
-bool lapsed(const Record& record) {
-  const auto now = std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
-  return record.state == State::pending && (!record.lease_until || *record.lease_until <= now);
-}
-
 }  // namespace
 
 Task<void> Reconciler::run() {
@@ -38,11 +33,10 @@ Task<void> Reconciler::pass() {
   do {
     Filter filter;
     filter.state = State::pending;
+    filter.lease = Filter::Lease::lapsed;
     const auto page = co_await list(station_, std::move(filter), kPage, std::move(cursor));
     if (!page) co_return;  // the store is away: the next pass finds the same rows
-    for (const Record& record : page->records) {
-      if (lapsed(record)) co_await settle(record);
-    }
+    for (const Record& record : page->records) co_await settle(record);
     cursor = page->next;
   } while (!cursor.empty());
   std::erase_if(asked_, [](const auto& entry) { return !entry.second.seen; });
@@ -58,7 +52,10 @@ Task<void> Reconciler::settle(const Record& record) {
     case Reconcile::leave:
       co_return;
     case Reconcile::settle_unknown:
-      co_await execute(station_, command::SettleUnknown{record.token});
+      co_await execute(station_, command::SettleUnknown{record.token, command::SettleUnknown::By::observer});
+      co_return;
+    case Reconcile::release:
+      co_await execute(station_, command::Settle{record.token, Nonce::random(), std::nullopt});
       co_return;
     case Reconcile::ask:
       co_await ask(record, route);

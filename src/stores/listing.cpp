@@ -4,8 +4,10 @@
 
 namespace stet::stores {
 
-bool matches(const Filter& filter, const Record& record) {
-  return (!filter.state || *filter.state == record.state) &&
+bool matches(const Filter& filter, const Held& held, const Now& now) {
+  const Record& record = held.record;
+  return (filter.lease == Filter::Lease::any || (record.state == State::pending && lapsed(held, now))) &&
+         (!filter.state || *filter.state == record.state) &&
          (!filter.scope || *filter.scope == record.token.scope) &&
          (!filter.key || *filter.key == record.token.key) &&
          (!filter.created_before || record.created_at < *filter.created_before);

@@ -5,12 +5,13 @@
 #include <string>
 
 #include "stet/store.hpp"
+#include "stores/transition.hpp"
 
 namespace stet::stores {
 
 inline constexpr std::size_t kMostListed = 1000;  // records in a page
 
-bool matches(const Filter& filter, const Record& record);
+bool matches(const Filter& filter, const Held& held, const Now& now);
 
 // A list shows that there is an answer, its status and its headers; `find` brings the body.
 Record without_body(Record record);

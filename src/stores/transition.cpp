@@ -13,10 +13,6 @@ MonoTime lease_end(const Now& now, milliseconds lease) {
   return now.mono + std::min(lease, kLongestLease);
 }
 
-bool lapsed(const Held& held, const Now& now) {
-  return !held.lease_ends || *held.lease_ends <= now.mono;
-}
-
 bool same_owner(const Record& record, const Token& token) {
   return record.token.nonce == token.nonce && record.token.attempt == token.attempt;
 }
@@ -51,7 +47,8 @@ class Table {
     if (!same_owner(r, c.seen) || !lapsed(*held_, now_)) return fenced();
     r.token.nonce = c.nonce;
     r.token.attempt = c.seen.attempt + 1;
-    r.maybe_executed = true;  // nobody knows how the attempt before ended
+    // Nobody knows how the attempt before ended; of a joined one that it did nothing.
+    if (r.terms.on_unknown != OnUnknown::joined) r.maybe_executed = true;
     Transition t = leased(claimed(r), c.lease);
     t.change = Change::write;
     return t;
@@ -85,6 +82,7 @@ class Table {
     if (!held_ || !same_owner(held_->record, c.token)) return fenced();
     if (held_->record.state == State::unknown) return says(result::Ok{});
     if (held_->record.state != State::pending) return fenced();
+    if (c.by == command::SettleUnknown::By::observer && !lapsed(*held_, now_)) return fenced();
     held_->record.state = State::unknown;
     held_->lease_ends.reset();
     return changed(Change::write, result::Ok{});
@@ -201,6 +199,10 @@ Record shown_record(const Held& held, const Now& now) {
                                         std::min(ends, now.mono + kLongestLease) - now.mono);
   }
   return record;
+}
+
+bool lapsed(const Held& held, const Now& now) {
+  return !held.lease_ends || *held.lease_ends <= now.mono;
 }
 
 std::optional<WallTime> after(WallTime now, milliseconds span) {

@@ -47,6 +47,9 @@ std::optional<Record> swept(Record record, WallTime now);
 // The record as `find` and `list` show it.
 Record shown_record(const Held& held, const Now& now);
 
+// Whether the lease of a pending record is over.
+bool lapsed(const Held& held, const Now& now);
+
 // now + span, where forever and whatever leaves the calendar is "never".
 std::optional<WallTime> after(WallTime now, milliseconds span);
 

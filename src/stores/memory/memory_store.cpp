@@ -41,7 +41,7 @@ class MemoryStore final : public Store {
     const Now now = stores::read(clocks_);
     Page page;
     for (auto row = rows_.upper_bound(row_of(cursor)); row != rows_.end(); ++row) {
-      if (!matches(filter, row->second.record)) continue;
+      if (!matches(filter, row->second, now)) continue;
       if (page.records.size() == std::clamp<std::size_t>(limit, 1, kMostListed)) {
         page.next = std::to_string(std::prev(row)->first);
         break;

@@ -215,7 +215,7 @@ std::optional<Record> Rows::load(Row row) {
   if (!select_.is_null(17)) r.expires_at = WallTime(milliseconds(select_.integer(17)));
   const bool whole =
       within(state, static_cast<std::int64_t>(State::expired)) && within(attempt, UINT32_MAX) &&
-      within(on_unknown, static_cast<std::int64_t>(OnUnknown::ask)) &&
+      within(on_unknown, static_cast<std::int64_t>(OnUnknown::joined)) &&
       copy(select_.bytes(4), r.token.nonce.bytes) && copy(select_.bytes(7), r.fingerprint.digest);
   if (!whole) corrupt(row, "a field of the claim is out of its range");
   r.state = static_cast<State>(state);

@@ -196,7 +196,7 @@ class SqliteStore final : public Store {
   void add_if_matching(Row row, const Filter& filter, Page& page) {
     try {
       auto found = ledger_.at(row);
-      if (!found || !matches(filter, found->held.record)) return;
+      if (!found || !matches(filter, found->held, read(options_.clocks))) return;
       page.records.push_back(shown(*std::move(found), WithBody::no));
     } catch (const CorruptRow& error) {
       connection_.notice("a damaged record is not listed: " + std::string(error.what()));
@@ -207,7 +207,7 @@ class SqliteStore final : public Store {
     Page page;
     if (!cursor.empty()) return page;
     auto found = ledger_.find(Place{*filter.scope, *filter.key});
-    if (found && matches(filter, found->held.record)) {
+    if (found && matches(filter, found->held, read(options_.clocks))) {
       page.records.push_back(shown(*std::move(found), WithBody::no));
     }
     return page;
