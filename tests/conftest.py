@@ -9,7 +9,8 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from support.processes import BINARY, Demo, Gateway  # noqa: E402
+from support import stores  # noqa: E402
+from support.processes import BINARY, Demo  # noqa: E402
 from support.upstream import Upstream  # noqa: E402
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -18,6 +19,18 @@ AUTH = {"Authorization": "Bearer alice"}
 def pytest_configure(config):
     if not os.access(BINARY, os.X_OK):
         raise pytest.UsageError(f"no binary at {BINARY}: build it, or name one with STET_BINARY")
+
+
+def pytest_collection_modifyitems(config, items):
+    items[:], others = stores.select(items)
+    if others:
+        config.hook.pytest_deselected(items=others)
+
+
+def pytest_sessionfinish(session, exitstatus):
+    stores.end_server()
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and stores.STORE != "sqlite":
+        session.exitstatus = pytest.ExitCode.OK  # a file in which no gateway is started
 
 
 @pytest.fixture
@@ -46,11 +59,12 @@ def make_upstream():
 def start_gateway(tmp_path, upstream, request):
     """start_gateway(config, …) → a gateway that serves. `upstream_url` defaults to the upstream of this test."""
     gateways = []
+    made = stores.Stores()
 
     def start(config="", upstream_url=None, launch_only=False, **more):
         directory = tmp_path / f"gateway{len(gateways)}"
         directory.mkdir()
-        gateway = Gateway(directory, upstream_url or upstream.url, config, **more)
+        gateway = made.make(directory, upstream_url or upstream.url, config, **more)
         gateways.append(gateway)
         return gateway.launch() if launch_only else gateway.start()
 
@@ -63,6 +77,7 @@ def start_gateway(tmp_path, upstream, request):
             pytest.fail(f"the gateway crashed with {gateway.process.child.returncode}:\n{gateway.output()[-4000:]}")
         if request.node.stash.get(FAILED, False):
             print(f"--- log of {gateway.directory.name} ---\n{gateway.output()[-6000:]}")
+    made.drop()
 
 
 @pytest.fixture

@@ -192,14 +192,14 @@ def wire(method, target, headers=(), body=b"", host="stet.test"):
 
 
 class Client:
-    """One request, one connection, unless a test opens its own."""
+    """One request, one connection, unless a test opens its own. An address may be a function that gives the next one."""
 
     def __init__(self, address, headers=()):
-        self.address = address
+        self.next_address = address if callable(address) else lambda: address
         self.headers = list(headers.items()) if isinstance(headers, dict) else list(headers)
 
     def connect(self, timeout=10):
-        return Connection(self.address, timeout)
+        return Connection(self.next_address(), timeout)
 
     def send(self, method, target, headers=(), body=b"", key=None, json_body=None, timeout=15):
         pairs = self.headers + (list(headers.items()) if isinstance(headers, dict) else list(headers))
