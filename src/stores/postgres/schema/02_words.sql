@@ -1,0 +1,119 @@
+-- Small functions that the others share. All but stet.clock are inlined where they stand.
+
+-- Whole milliseconds. Everything that reads a clock reads this one.
+CREATE FUNCTION stet.clock() RETURNS timestamptz
+LANGUAGE sql VOLATILE
+RETURN date_trunc('milliseconds', clock_timestamp());
+
+CREATE FUNCTION stet.milliseconds(at timestamptz) RETURNS bigint
+LANGUAGE sql IMMUTABLE
+RETURN round(date_part('epoch', at) * 1000)::bigint;
+
+CREATE FUNCTION stet.at_milliseconds(ms bigint) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE
+RETURN timestamptz 'epoch' + ms * interval '1 millisecond';
+
+-- Null is never, and so is what leaves the calendar (9999-12-31).
+CREATE FUNCTION stet.after(at timestamptz, ms bigint) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE
+RETURN CASE WHEN ms < (253402214400 - date_part('epoch', at)) * 1000 THEN at + ms * interval '1 millisecond' END;
+
+-- No lease is longer than a year.
+CREATE FUNCTION stet.lease_end(at timestamptz, ms bigint) RETURNS timestamptz
+LANGUAGE sql IMMUTABLE
+RETURN at + least(ms, 31536000000) * interval '1 millisecond';
+
+-- 64 bits, least significant byte first. No part reaches 4 GiB.
+CREATE FUNCTION stet.length_bytes(part bytea) RETURNS bytea
+LANGUAGE sql IMMUTABLE
+RETURN int8send(((length(part)::bigint & 255) << 56) | (((length(part)::bigint >> 8) & 255) << 48)
+  | (((length(part)::bigint >> 16) & 255) << 40) | (((length(part)::bigint >> 24) & 255) << 32));
+
+-- The first 128 bits of SHA-256 over both parts, each preceded by its length.
+CREATE FUNCTION stet.operation_id(scope bytea, key bytea) RETURNS uuid
+LANGUAGE sql IMMUTABLE
+RETURN encode(substr(sha256(stet.length_bytes(scope) || scope || stet.length_bytes(key) || key), 1, 16), 'hex')::uuid;
+
+-- The number of the advisory lock under which an operation is claimed. Two operations with one number only
+-- wait for each other in vain.
+CREATE FUNCTION stet.lock_number(scope bytea, key bytea) RETURNS bigint
+LANGUAGE sql IMMUTABLE
+RETURN uuid_hash_extended(stet.operation_id(scope, key), 5333404);
+
+-- A token as the header Stet-Token has it: v1.<attempt>.<nonce>.<scope>.<key>, the last three hexadecimal.
+CREATE FUNCTION stet.token_text(scope bytea, key bytea, nonce uuid, attempt integer) RETURNS text
+LANGUAGE sql IMMUTABLE
+RETURN 'v1.' || attempt || '.' || replace(nonce::text, '-', '') || '.' || encode(scope, 'hex') || '.' || encode(key, 'hex');
+
+CREATE TYPE stet.token AS (scope bytea, key bytea, nonce uuid, attempt integer);
+
+CREATE FUNCTION stet.read_token(token text) RETURNS stet.token
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  parts text[] := regexp_match(token, '^v1\.([1-9][0-9]{0,9})\.([0-9a-f]{32})\.((?:[0-9a-f]{2})*)\.((?:[0-9a-f]{2})*)$');
+BEGIN
+  IF parts IS NULL OR parts[1]::bigint > 2147483647 THEN
+    RAISE 'this is no token: pass the header Stet-Token, or what stet.claim returned, unchanged'
+      USING ERRCODE = '22023';
+  END IF;
+  RETURN ROW(decode(parts[3], 'hex'), decode(parts[4], 'hex'), parts[2]::uuid, parts[1]::integer)::stet.token;
+END
+$$;
+
+CREATE FUNCTION stet.raise_fenced() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  RAISE 'fenced: this token no longer holds the operation'
+    USING ERRCODE = 'STET1', HINT = 'Roll back. Another attempt has it, or it has ended: claim again to learn how.';
+END
+$$;
+
+CREATE FUNCTION stet.span_milliseconds(span interval, name text) RETURNS bigint
+LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+  IF span IS NULL OR span <= interval '0' THEN
+    RAISE '% must be a positive interval, such as ''30 s''', name USING ERRCODE = '22023';
+  END IF;
+  RETURN ceil(extract(epoch FROM span) * 1000)::bigint;
+END
+$$;
+
+-- [[name, value], …] that can be sent as they are. Line breaks in a value would be lines of their own.
+CREATE FUNCTION stet.check_headers(headers jsonb) RETURNS void
+LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  pair jsonb;
+BEGIN
+  IF jsonb_typeof(headers) = 'array' THEN
+    FOR pair IN SELECT value FROM jsonb_array_elements(headers) LOOP
+      CONTINUE WHEN jsonb_typeof(pair) = 'array' AND jsonb_array_length(pair) = 2
+        AND jsonb_typeof(pair -> 0) = 'string' AND jsonb_typeof(pair -> 1) = 'string'
+        AND pair ->> 0 ~ '^[!#$%&''*+.^_`|~0-9A-Za-z-]+$' AND pair ->> 1 !~ '[\x01-\x08\x0a-\x1f\x7f]';
+      RAISE 'headers: % is no [name, value] that can be sent', pair USING ERRCODE = '22023';
+    END LOOP;
+    RETURN;
+  END IF;
+  RAISE 'headers must be an array of pairs, such as [["Content-Type", "application/json"]]' USING ERRCODE = '22023';
+END
+$$;
+
+-- What one command came to. verdict: 1 claimed, 2 replay, 3 in progress, 4 mismatch, 5 lapsed, 6 unknown,
+-- 7 expired, 8 ok, 9 fenced, 10 locked (another transaction holds the row; nothing was changed). Columns that
+-- a verdict does not need are null.
+CREATE TYPE stet.outcome AS (
+  list smallint, n integer, verdict smallint, attempt integer, maybe_executed boolean, recovery_point text,
+  nonce uuid, state smallint, fingerprint bytea, recipe text, method text, path bytea, scope_rule text,
+  on_unknown smallint, retention_ms bigint, tombstone_ms bigint, retry_after_ms bigint, status integer,
+  headers jsonb, raw_headers bytea, body bytea, expires_at_ms bigint);
+
+CREATE FUNCTION stet.verdict(list integer, n integer, verdict integer, expires_at timestamptz DEFAULT NULL)
+RETURNS stet.outcome
+LANGUAGE sql STABLE
+RETURN ROW(list::smallint, n, verdict::smallint, null, null, null, null, null, null, null, null, null, null, null,
+  null, null, null, null, null, null, null, stet.milliseconds(expires_at))::stet.outcome;
+
+CREATE FUNCTION stet.claimed(list integer, n integer, attempt integer, maybe_executed boolean, recovery_point text)
+RETURNS stet.outcome
+LANGUAGE sql IMMUTABLE
+RETURN ROW(list::smallint, n, 1::smallint, attempt, maybe_executed, recovery_point, null, null, null, null, null, null,
+  null, null, null, null, null, null, null, null, null, null)::stet.outcome;

@@ -1,0 +1,111 @@
+-- Completions and renewals of a batch, each (scope, key) once. Parts of stet.execute, which pins the plans.
+
+-- Another transaction's lock is never waited for, except in a service's own transaction (`in_session`), which
+-- has taken the locks beforehand (stet.hold).
+CREATE FUNCTION stet.run_completes(
+  d_scope bytea[], d_key bytea[], d_nonce uuid[], d_attempt integer[], d_status integer[], d_headers jsonb[],
+  d_raw_headers bytea[], d_body bytea[], d_retention_ms bigint[], in_session boolean)
+RETURNS SETOF stet.outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+  seen     integer[];
+  verdicts integer[];
+  ends     timestamptz[];
+  at       timestamptz;
+BEGIN
+  at := stet.clock();
+  WITH held AS MATERIALIZED (
+    SELECT o.scope, o.key, d.n::integer AS n, d.status, d.headers, d.raw_headers, d.body,
+           CASE WHEN o.nonce <> d.nonce OR o.attempt <> d.attempt OR o.state = 3 THEN 9
+                WHEN o.state <> 1 THEN 0
+                -- the reply to the first completion was lost: the same words again are heard again
+                WHEN o.status = d.status AND o.headers IS NOT DISTINCT FROM d.headers
+                 AND o.raw_headers IS NOT DISTINCT FROM d.raw_headers AND o.body IS NOT DISTINCT FROM d.body THEN 8
+                ELSE 9
+           END AS verdict,
+           CASE WHEN o.state = 1 THEN o.expires_at
+                ELSE stet.after(at, CASE WHEN d.retention_ms IS NULL THEN o.retention_ms
+                                         WHEN d.retention_ms >= 0 THEN d.retention_ms END)
+           END AS expires_at
+      FROM unnest(d_scope, d_key, d_nonce, d_attempt, d_status, d_headers, d_raw_headers, d_body, d_retention_ms)
+           WITH ORDINALITY AS d (scope, key, nonce, attempt, status, headers, raw_headers, body, retention_ms, n)
+      JOIN stet.operations o ON o.scope = d.scope AND o.key = d.key
+     ORDER BY o.scope, o.key
+       FOR NO KEY UPDATE OF o SKIP LOCKED),
+  written AS (
+    UPDATE stet.operations o
+       SET state = 1, status = held.status, headers = held.headers, raw_headers = held.raw_headers, body = held.body,
+           expires_at = held.expires_at, sweep_at = least(o.sweep_at, held.expires_at)
+      FROM held
+     WHERE held.verdict = 0 AND o.scope = held.scope AND o.key = held.key)
+  SELECT coalesce(array_agg(n), '{}'), array_agg(CASE verdict WHEN 0 THEN 8 ELSE verdict END), array_agg(expires_at)
+    INTO seen, verdicts, ends
+    FROM held;
+
+  -- The gateway renews while a service's transaction is open, and that may still roll back: it leaves the
+  -- lease alone, unless nobody else can have seen it.
+  DELETE FROM stet.leases
+   WHERE ctid = ANY (ARRAY(
+     SELECT l.ctid
+       FROM unnest(d_scope, d_key, d_nonce, d_attempt) AS d (scope, key, nonce, attempt)
+       JOIN stet.leases l ON l.scope = d.scope AND l.key = d.key AND l.nonce = d.nonce AND l.attempt = d.attempt
+       JOIN stet.operations o ON o.scope = d.scope AND o.key = d.key AND o.state = 1
+      WHERE NOT in_session OR l.xmin = pg_current_xact_id()::xid
+      ORDER BY l.scope, l.key
+        FOR UPDATE OF l SKIP LOCKED));
+
+  RETURN QUERY
+    SELECT (stet.verdict(2, v.n, v.verdict, CASE v.verdict WHEN 8 THEN v.expires_at END)).*
+      FROM unnest(seen, verdicts, ends) AS v (n, verdict, expires_at);
+  IF cardinality(seen) < cardinality(d_scope) THEN
+    RETURN QUERY
+      SELECT (stet.verdict(2, d.n::integer, CASE WHEN o.scope IS NULL THEN 9 ELSE 10 END)).*
+        FROM unnest(d_scope, d_key) WITH ORDINALITY AS d (scope, key, n)
+        LEFT JOIN stet.operations o ON o.scope = d.scope AND o.key = d.key
+       WHERE d.n <> ALL (seen);
+  END IF;
+END
+$$;
+
+-- Only the lease is written and locked. Whether the operation is still pending is read beside it: should it
+-- be completed meanwhile, then its lease means nothing.
+CREATE FUNCTION stet.run_renewals(
+  o_n integer[], o_scope bytea[], o_key bytea[], o_nonce uuid[], o_attempt integer[], o_lease_ms bigint[])
+RETURNS SETOF stet.outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+  renewed integer[];
+  missed  record;
+  at      timestamptz;
+BEGIN
+  at := stet.clock();
+  WITH mine AS MATERIALIZED (
+    SELECT l.scope, l.key, r.n, r.lease_ms
+      FROM unnest(o_n) AS asked (n)
+     CROSS JOIN LATERAL (SELECT asked.n, o_scope[asked.n] AS scope, o_key[asked.n] AS key, o_nonce[asked.n] AS nonce,
+                                o_attempt[asked.n] AS attempt, o_lease_ms[asked.n] AS lease_ms) r
+      JOIN stet.leases l ON l.scope = r.scope AND l.key = r.key AND l.nonce = r.nonce AND l.attempt = r.attempt
+      JOIN stet.operations o ON o.scope = r.scope AND o.key = r.key AND o.nonce = r.nonce AND o.attempt = r.attempt
+                            AND o.state = 0
+     ORDER BY l.scope, l.key
+       FOR NO KEY UPDATE OF l SKIP LOCKED),
+  written AS (
+    UPDATE stet.leases l SET lease_until = stet.lease_end(at, mine.lease_ms)
+      FROM mine WHERE l.scope = mine.scope AND l.key = mine.key)
+  SELECT coalesce(array_agg(n), '{}') INTO renewed FROM mine;
+  RETURN QUERY SELECT (stet.verdict(3, n, 8)).* FROM unnest(renewed) n;
+
+  IF cardinality(renewed) < cardinality(o_n) THEN
+    FOR missed IN
+      SELECT asked.n, o.scope IS NOT NULL AS ours
+        FROM unnest(o_n) AS asked (n)
+        LEFT JOIN stet.operations o ON o.scope = o_scope[asked.n] AND o.key = o_key[asked.n]
+              AND o.nonce = o_nonce[asked.n] AND o.attempt = o_attempt[asked.n] AND o.state = 0
+       WHERE asked.n <> ALL (renewed)
+       ORDER BY o_scope[asked.n], o_key[asked.n]
+    LOOP
+      RETURN QUERY SELECT (stet.verdict(3, missed.n, CASE WHEN missed.ours THEN 10 ELSE 9 END)).*;
+    END LOOP;
+  END IF;
+END
+$$;

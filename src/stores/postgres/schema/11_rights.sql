@@ -1,0 +1,4 @@
+-- Nobody but the owner, until somebody is granted it.
+REVOKE ALL ON SCHEMA stet FROM PUBLIC;
+REVOKE ALL ON ALL TABLES IN SCHEMA stet FROM PUBLIC;
+REVOKE ALL ON ALL FUNCTIONS IN SCHEMA stet FROM PUBLIC;
