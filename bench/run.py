@@ -18,6 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import postgres
 import servers
 
 HERE = Path(__file__).resolve().parent
@@ -84,8 +85,9 @@ class Bench:
         self.everything.append(server_and_port[0])
         return server_and_port
 
-    def stet(self, upstream_port, name, settings=()):
-        store = self.folder / f"{name}.db"
+    def stet(self, upstream_port, store, settings=()):
+        """On the store of that URL, or on a new SQLite file of that name."""
+        store = store if ":" in store else f"sqlite:{self.folder / store}.db"
         return self.start(servers.stet(self.folder, self.arguments.binary, upstream_port, store, settings))
 
     def stop(self, server):
@@ -190,9 +192,16 @@ def main():
     parser.add_argument("--dir", default="/var/tmp", help="where the stores lie; the disk is part of what is measured")
     parser.add_argument("--binary", default=str(BUILD / "apps" / "stet" / "stet"))
     parser.add_argument("--keep", action="store_true", help="leave the folder with stores and logs")
+    parser.add_argument("--postgres", choices=("also", "only", "no"), default="also", help="the rows on PostgreSQL")
+    parser.add_argument("--postgres-filled", type=int, default=10_000_000,
+                        help="completed operations loaded into PostgreSQL (0: leave out)")
     bench = Bench(parser.parse_args())
     try:
         _, upstream_port = bench.start(servers.upstream(bench.folder))
+        if bench.arguments.postgres != "no":
+            postgres.table(bench, upstream_port)
+        if bench.arguments.postgres == "only":
+            return
         table(bench, upstream_port)
         if bench.arguments.filled:
             filled(bench, upstream_port, bench.arguments.filled)

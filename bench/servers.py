@@ -118,10 +118,21 @@ def stet(folder, binary, upstream_port, store, settings=()):
     port, admin = free_port(), free_port()
     command = [
         binary, "serve", "--upstream", f"http://127.0.0.1:{upstream_port}", "--listen", f"127.0.0.1:{port}",
-        "--admin", f"127.0.0.1:{admin}", "--store", f"sqlite:{store}", "--log", "off",
+        "--admin", f"127.0.0.1:{admin}", "--store", store, "--log", "off",
     ]
     for setting in settings:
         command += ["--set", setting]
     server = Server(command, folder / "stet.log")
     wait_for(port, 120)
+    return server, port
+
+
+def node_pg(folder, upstream_port, environment):
+    """The usual pattern, written by hand: examples/node_pg."""
+    port = free_port()
+    source = Path(__file__).resolve().parent.parent / "examples" / "node_pg"
+    subprocess.run(["npm", "ci", "--no-audit", "--no-fund"], cwd=source, check=True, stdout=subprocess.DEVNULL)
+    server = Server(["node", str(source / "proxy.js"), str(port), f"http://127.0.0.1:{upstream_port}"],
+                    folder / "node_pg.log", environment)
+    wait_for(port)
     return server, port

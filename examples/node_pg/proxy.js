@@ -2,7 +2,7 @@
 // The pattern as it is usually written by hand, in Node on PostgreSQL: one row a key, an INSERT that claims it, one hop
 // to the API, an UPDATE that keeps the answer. It is the neighbour that `./dev bench` measures stet serve against.
 //
-//   node proxy.js PORT UPSTREAM_URL POSTGRES_URL
+//   node proxy.js PORT UPSTREAM_URL [POSTGRES_URL]     (or PGHOST, PGUSER, PGDATABASE … in the environment)
 //
 // What it lacks, each a defect that a retry can meet: a crash between INSERT and UPDATE leaves the key "in progress" for
 // ever (no lease, and whoever added one by a time-out would run the request twice: no owner token); keys are not bound
