@@ -9,9 +9,11 @@ CREATE FUNCTION stet.milliseconds(at timestamptz) RETURNS bigint
 LANGUAGE sql IMMUTABLE
 RETURN round(date_part('epoch', at) * 1000)::bigint;
 
-CREATE FUNCTION stet.at_milliseconds(ms bigint) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE
-RETURN timestamptz 'epoch' + ms * interval '1 millisecond';
+-- What a gateway compares its own clocks with before it sweeps.
+CREATE FUNCTION stet.now_ms() RETURNS bigint
+LANGUAGE sql VOLATILE SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+RETURN stet.milliseconds(stet.clock());
 
 -- Null is never, and so is what leaves the calendar (9999-12-31).
 CREATE FUNCTION stet.after(at timestamptz, ms bigint) RETURNS timestamptz
@@ -99,18 +101,27 @@ $$;
 
 -- What one command came to. verdict: 1 claimed, 2 replay, 3 in progress, 4 mismatch, 5 lapsed, 6 unknown,
 -- 7 expired, 8 ok, 9 fenced, 10 locked (another transaction holds the row; nothing was changed). Columns that
--- a verdict does not need are null.
+-- a verdict does not need are null. retry_after_ms: what is left of the lease (in progress) or of the retention
+-- (replay, and ok of a completion; null: for ever).
 CREATE TYPE stet.outcome AS (
   list smallint, n integer, verdict smallint, attempt integer, maybe_executed boolean, recovery_point text,
   nonce uuid, state smallint, fingerprint bytea, recipe text, method text, path bytea, scope_rule text,
   on_unknown smallint, retention_ms bigint, tombstone_ms bigint, retry_after_ms bigint, status integer,
   headers jsonb, raw_headers bytea, body bytea, expires_at_ms bigint);
 
-CREATE FUNCTION stet.verdict(list integer, n integer, verdict integer, expires_at timestamptz DEFAULT NULL)
-RETURNS stet.outcome
-LANGUAGE sql STABLE
+CREATE FUNCTION stet.verdict(list integer, n integer, verdict integer) RETURNS stet.outcome
+LANGUAGE sql IMMUTABLE
 RETURN ROW(list::smallint, n, verdict::smallint, null, null, null, null, null, null, null, null, null, null, null,
-  null, null, null, null, null, null, null, stet.milliseconds(expires_at))::stet.outcome;
+  null, null, null, null, null, null, null, null)::stet.outcome;
+
+-- With what a cache needs beside the answer, which the caller has: the fingerprint, and how long it holds.
+CREATE FUNCTION stet.completed(
+  list integer, n integer, fingerprint bytea, recipe text, at timestamptz, expires_at timestamptz)
+RETURNS stet.outcome
+LANGUAGE sql IMMUTABLE
+RETURN ROW(list::smallint, n, 8::smallint, null, null, null, null, null, fingerprint, recipe, null, null, null, null,
+  null, null, stet.milliseconds(expires_at) - stet.milliseconds(at), null, null, null, null,
+  stet.milliseconds(expires_at))::stet.outcome;
 
 CREATE FUNCTION stet.claimed(list integer, n integer, attempt integer, maybe_executed boolean, recovery_point text)
 RETURNS stet.outcome

@@ -103,7 +103,8 @@ BEGIN
            CASE WHEN s.verdict IN (5, 6) THEN s.on_unknown END,
            CASE WHEN s.verdict IN (5, 6) THEN s.retention_ms END,
            CASE WHEN s.verdict IN (5, 6) THEN s.tombstone_ms END,
-           CASE WHEN s.verdict = 3 THEN stet.milliseconds(s.lease_until) - stet.milliseconds(at) END,
+           CASE s.verdict WHEN 3 THEN stet.milliseconds(s.lease_until) - stet.milliseconds(at)
+                          WHEN 2 THEN stet.milliseconds(s.expires_at) - stet.milliseconds(at) END,
            CASE WHEN s.verdict = 2 THEN s.status END,
            CASE WHEN s.verdict = 2 THEN s.headers END,
            CASE WHEN s.verdict = 2 THEN s.raw_headers END,

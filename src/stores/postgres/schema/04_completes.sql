@@ -8,14 +8,16 @@ CREATE FUNCTION stet.run_completes(
 RETURNS SETOF stet.outcome
 LANGUAGE plpgsql AS $$
 DECLARE
-  seen     integer[];
-  verdicts integer[];
-  ends     timestamptz[];
-  at       timestamptz;
+  seen         integer[];
+  verdicts     integer[];
+  ends         timestamptz[];
+  fingerprints bytea[];
+  recipes      text[];
+  at           timestamptz;
 BEGIN
   at := stet.clock();
   WITH held AS MATERIALIZED (
-    SELECT o.scope, o.key, d.n::integer AS n, d.status, d.headers, d.raw_headers, d.body,
+    SELECT o.scope, o.key, o.fingerprint, o.recipe, d.n::integer AS n, d.status, d.headers, d.raw_headers, d.body,
            CASE WHEN o.nonce <> d.nonce OR o.attempt <> d.attempt OR o.state = 3 THEN 9
                 WHEN o.state <> 1 THEN 0
                 -- the reply to the first completion was lost: the same words again are heard again
@@ -38,8 +40,9 @@ BEGIN
            expires_at = held.expires_at, sweep_at = least(o.sweep_at, held.expires_at)
       FROM held
      WHERE held.verdict = 0 AND o.scope = held.scope AND o.key = held.key)
-  SELECT coalesce(array_agg(n), '{}'), array_agg(CASE verdict WHEN 0 THEN 8 ELSE verdict END), array_agg(expires_at)
-    INTO seen, verdicts, ends
+  SELECT coalesce(array_agg(n), '{}'), array_agg(verdict), array_agg(expires_at), array_agg(fingerprint),
+         array_agg(recipe)
+    INTO seen, verdicts, ends, fingerprints, recipes
     FROM held;
 
   -- The gateway renews while a service's transaction is open, and that may still roll back: it leaves the
@@ -55,8 +58,11 @@ BEGIN
         FOR UPDATE OF l SKIP LOCKED));
 
   RETURN QUERY
-    SELECT (stet.verdict(2, v.n, v.verdict, CASE v.verdict WHEN 8 THEN v.expires_at END)).*
-      FROM unnest(seen, verdicts, ends) AS v (n, verdict, expires_at);
+    SELECT (stet.completed(2, v.n, v.fingerprint, v.recipe, at, v.expires_at)).*
+      FROM unnest(seen, verdicts, ends, fingerprints, recipes) AS v (n, verdict, expires_at, fingerprint, recipe)
+     WHERE v.verdict <> 9;
+  RETURN QUERY
+    SELECT (stet.verdict(2, v.n, 9)).* FROM unnest(seen, verdicts) AS v (n, verdict) WHERE v.verdict = 9;
   IF cardinality(seen) < cardinality(d_scope) THEN
     RETURN QUERY
       SELECT (stet.verdict(2, d.n::integer, CASE WHEN o.scope IS NULL THEN 9 ELSE 10 END)).*

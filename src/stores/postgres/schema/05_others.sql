@@ -101,7 +101,7 @@ BEGIN
     IF what = 8 AND o.state = 1 AND o.nonce = new_nonce AND o.attempt = o_attempt THEN
       IF (o.status, o.headers, o.raw_headers, o.body)
          IS NOT DISTINCT FROM (new_status, new_headers, new_raw_headers, new_body) THEN
-        RETURN stet.verdict(3, n, 8, o.expires_at);
+        RETURN stet.completed(3, n, o.fingerprint, o.recipe, at, o.expires_at);
       END IF;
       RETURN stet.verdict(3, n, 9);
     END IF;
@@ -116,7 +116,7 @@ BEGIN
            body = new_body, expires_at = ends, sweep_at = least(sweep_at, ends)
      WHERE scope = o_scope AND key = o_key;
     DELETE FROM stet.leases WHERE scope = o_scope AND key = o_key;
-    RETURN stet.verdict(3, n, 8, ends);
+    RETURN stet.completed(3, n, o.fingerprint, o.recipe, at, ends);
   END CASE;
 END
 $$;

@@ -198,8 +198,8 @@ CREATE FUNCTION stet.execute_as_app(
   d_scope bytea[], d_key bytea[], d_nonce uuid[], d_attempt integer[], d_status integer[], d_headers jsonb[],
   d_raw_headers bytea[], d_body bytea[], d_retention_ms bigint[],
   o_what smallint[], o_scope bytea[], o_key bytea[], o_nonce uuid[], o_attempt integer[], o_new_nonce uuid[],
-  o_lease_ms bigint[], o_recovery_point text[],
-  wait boolean)
+  o_lease_ms bigint[], o_recovery_point text[], o_status integer[], o_headers jsonb[], o_raw_headers bytea[],
+  o_body bytea[], wait boolean)
 RETURNS SETOF stet.outcome
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
@@ -213,7 +213,7 @@ BEGIN
   FOR said IN SELECT * FROM stet.execute(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path,
       c_scope_rule, c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, d_scope, d_key, d_nonce, d_attempt,
       d_status, d_headers, d_raw_headers, d_body, d_retention_ms, o_what, o_scope, o_key, o_nonce, o_attempt,
-      o_new_nonce, o_lease_ms, o_recovery_point, wait => wait, in_session => true)
+      o_new_nonce, o_lease_ms, o_recovery_point, o_status, o_headers, o_raw_headers, o_body, wait, true)
   LOOP
     IF said.verdict = 4 THEN
       said.fingerprint := NULL;
