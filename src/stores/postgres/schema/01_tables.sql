@@ -38,14 +38,11 @@ CREATE TABLE stet.operations (
   headers        jsonb,
   raw_headers    bytea,
   body           bytea,
-  PRIMARY KEY (scope, key),
-  CHECK (state BETWEEN 0 AND 3),
-  CHECK (on_unknown BETWEEN 0 AND 3),
-  CHECK ((state = 1) = (status IS NOT NULL))
+  PRIMARY KEY (scope, key)
 ) PARTITION BY HASH (scope);
 
 CREATE INDEX operations_id ON stet.operations (id);
-CREATE INDEX operations_created ON stet.operations (created_at, id);
+CREATE INDEX operations_created ON stet.operations (created_at);
 CREATE INDEX operations_sweep ON stet.operations (sweep_at);
 
 COMMENT ON TABLE stet.operations IS 'One row an operation, by scope and key';

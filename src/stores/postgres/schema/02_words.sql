@@ -1,4 +1,5 @@
--- Small functions that the others share. All but stet.clock are inlined where they stand.
+-- Small functions that the others share. Those in SQL are inlined where they stand, as long as they claim no more
+-- stability than what they call: arithmetic on timestamptz is STABLE.
 
 -- Whole milliseconds. Everything that reads a clock reads this one.
 CREATE FUNCTION stet.clock() RETURNS timestamptz
@@ -6,7 +7,7 @@ LANGUAGE sql VOLATILE
 RETURN date_trunc('milliseconds', clock_timestamp());
 
 CREATE FUNCTION stet.milliseconds(at timestamptz) RETURNS bigint
-LANGUAGE sql IMMUTABLE
+LANGUAGE sql STABLE
 RETURN round(date_part('epoch', at) * 1000)::bigint;
 
 -- What a gateway compares its own clocks with before it sweeps.
@@ -17,12 +18,12 @@ RETURN stet.milliseconds(stet.clock());
 
 -- Null is never, and so is what leaves the calendar (9999-12-31).
 CREATE FUNCTION stet.after(at timestamptz, ms bigint) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE
+LANGUAGE sql STABLE
 RETURN CASE WHEN ms < (253402214400 - date_part('epoch', at)) * 1000 THEN at + ms * interval '1 millisecond' END;
 
 -- No lease is longer than a year.
 CREATE FUNCTION stet.lease_end(at timestamptz, ms bigint) RETURNS timestamptz
-LANGUAGE sql IMMUTABLE
+LANGUAGE sql STABLE
 RETURN at + least(ms, 31536000000) * interval '1 millisecond';
 
 -- 64 bits, least significant byte first. No part reaches 4 GiB.
@@ -44,7 +45,7 @@ RETURN uuid_hash_extended(stet.operation_id(scope, key), 5333404);
 
 -- A token as the header Stet-Token has it: v1.<attempt>.<nonce>.<scope>.<key>, the last three hexadecimal.
 CREATE FUNCTION stet.token_text(scope bytea, key bytea, nonce uuid, attempt integer) RETURNS text
-LANGUAGE sql IMMUTABLE
+LANGUAGE sql STABLE
 RETURN 'v1.' || attempt || '.' || replace(nonce::text, '-', '') || '.' || encode(scope, 'hex') || '.' || encode(key, 'hex');
 
 CREATE TYPE stet.token AS (scope bytea, key bytea, nonce uuid, attempt integer);
@@ -118,7 +119,7 @@ RETURN ROW(list::smallint, n, verdict::smallint, null, null, null, null, null, n
 CREATE FUNCTION stet.completed(
   list integer, n integer, fingerprint bytea, recipe text, at timestamptz, expires_at timestamptz)
 RETURNS stet.outcome
-LANGUAGE sql IMMUTABLE
+LANGUAGE sql STABLE
 RETURN ROW(list::smallint, n, 8::smallint, null, null, null, null, null, fingerprint, recipe, null, null, null, null,
   null, null, stet.milliseconds(expires_at) - stet.milliseconds(at), null, null, null, null,
   stet.milliseconds(expires_at))::stet.outcome;

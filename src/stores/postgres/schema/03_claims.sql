@@ -1,7 +1,8 @@
 -- Claims of a batch, each (scope, key) once. Part of stet.execute, which pins the plans.
 --
--- Under READ COMMITTED each statement of a function sees what was committed before that statement: whoever
--- loses the race at the unique index reads the winner's row in a later statement, in the same round trip.
+-- Whoever inserts a row holds its advisory lock to the end of the transaction. Who has the lock and then looks, in
+-- a statement of its own, sees all that was committed; so the INSERT meets nobody's row and waits for nobody. That
+-- a key is given once is up to the unique index alone: should the lock fail of its purpose, the INSERT fails.
 CREATE FUNCTION stet.run_claims(
   c_scope bytea[], c_key bytea[], c_nonce uuid[], c_fingerprint bytea[], c_recipe text[], c_method text[],
   c_path bytea[], c_scope_rule text[], c_on_unknown smallint[], c_retention_ms bigint[], c_tombstone_ms bigint[],
@@ -9,68 +10,43 @@ CREATE FUNCTION stet.run_claims(
 RETURNS SETOF stet.outcome
 LANGUAGE plpgsql AS $$
 DECLARE
-  total   integer := cardinality(c_scope);
-  absent  integer[];       -- nobody's yet, as far as can be seen
-  again   integer[];       -- ours already: the first reply was lost
-  won     integer[] := '{}';
-  busy    integer[] := '{}';
-  entered integer;
-  at      timestamptz;
+  total  integer := cardinality(c_scope);
+  free   integer[];  -- whose lock is ours
+  absent integer[];  -- of these, nobody's yet
+  again  integer[];  -- ours already: the first reply was lost
+  at     timestamptz;
 BEGIN
-  SELECT array_agg(c.n::integer) FILTER (WHERE o.scope IS NULL),
+  IF wait THEN
+    PERFORM pg_advisory_xact_lock(stet.lock_number(c.scope, c.key))
+       FROM (SELECT scope, key FROM unnest(c_scope, c_key) AS u (scope, key) ORDER BY 1, 2 OFFSET 0) c;
+  ELSE
+    SELECT array_agg(c.n::integer) INTO free
+      FROM unnest(c_scope, c_key) WITH ORDINALITY AS c (scope, key, n)
+     WHERE pg_try_advisory_xact_lock(stet.lock_number(c.scope, c.key));
+  END IF;
+
+  SELECT coalesce(array_agg(c.n::integer) FILTER (WHERE o.scope IS NULL AND (wait OR c.n = ANY (free))), '{}'),
          array_agg(c.n::integer) FILTER (WHERE o.state = 0 AND o.nonce = c.nonce)
     INTO absent, again
     FROM unnest(c_scope, c_key, c_nonce) WITH ORDINALITY AS c (scope, key, nonce, n)
     LEFT JOIN stet.operations o ON o.scope = c.scope AND o.key = c.key;
 
-  IF absent IS NOT NULL THEN
-    -- An INSERT waits for another transaction's uncommitted row of the same key. The lock says beforehand
-    -- whether there may be one; that the key is given once is up to the unique index alone.
-    IF wait THEN
-      PERFORM pg_advisory_xact_lock(stet.lock_number(c.scope, c.key))
-         FROM (SELECT c_scope[n] AS scope, c_key[n] AS key FROM unnest(absent) n ORDER BY 1, 2 OFFSET 0) c;
-    ELSE
-      SELECT coalesce(array_agg(c.n) FILTER (WHERE c.free), '{}'),
-             coalesce(array_agg(c.n) FILTER (WHERE NOT c.free), '{}')
-        INTO absent, busy
-        FROM (SELECT n, pg_try_advisory_xact_lock(stet.lock_number(c_scope[n], c_key[n])) AS free
-                FROM unnest(absent) n OFFSET 0) c;
-    END IF;
-
+  IF absent <> '{}' THEN
     at := stet.clock();
-    INSERT INTO stet.operations (
-        scope, key, id, nonce, created_at, sweep_at, retention_ms, tombstone_ms, attempt, state, on_unknown,
-        maybe_executed, fingerprint, recipe, method, path, scope_rule, recovery_point)
-      SELECT c.scope, c.key, stet.operation_id(c.scope, c.key), c.nonce, at,
-             coalesce(stet.after(at, c.retention_ms), 'infinity'), c.retention_ms, c.tombstone_ms, 1, 0,
-             c.on_unknown, false, c.fingerprint, c.recipe, c.method, c.path, c.scope_rule, ''
-        FROM unnest(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule, c_on_unknown,
-                    c_retention_ms, c_tombstone_ms)
-             WITH ORDINALITY AS c (scope, key, nonce, fingerprint, recipe, method, path, scope_rule, on_unknown,
-                                   retention_ms, tombstone_ms, n)
-       WHERE c.n = ANY (absent)
-       ORDER BY c.scope, c.key
-      ON CONFLICT DO NOTHING;
-    GET DIAGNOSTICS entered = ROW_COUNT;
-
-    IF entered = cardinality(absent) THEN
-      won := absent;
+    IF current_setting('transaction_isolation') = 'read committed' THEN
+      PERFORM stet.enter_claims(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule,
+        c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, absent, at);
     ELSE
-      SELECT coalesce(array_agg(c.n::integer), '{}') INTO won
-        FROM unnest(c_scope, c_key, c_nonce) WITH ORDINALITY AS c (scope, key, nonce, n)
-        JOIN stet.operations o ON o.scope = c.scope AND o.key = c.key
-       WHERE c.n = ANY (absent) AND o.nonce = c.nonce AND o.state = 0;
+      BEGIN
+        PERFORM stet.enter_claims(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule,
+          c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, absent, at);
+      EXCEPTION WHEN unique_violation THEN
+        RAISE 'another transaction has claimed this key since this one began'
+          USING ERRCODE = '40001', HINT = 'Begin anew, or use READ COMMITTED.';
+      END;
     END IF;
-
-    -- A row may stand here that an operation of the same key has left.
-    INSERT INTO stet.leases AS l (scope, key, nonce, attempt, lease_until)
-      SELECT c_scope[n], c_key[n], c_nonce[n], 1, stet.lease_end(at, c_lease_ms[n]) FROM unnest(won) n ORDER BY 1, 2
-      ON CONFLICT (scope, key) DO UPDATE
-        SET nonce = excluded.nonce, attempt = excluded.attempt, lease_until = excluded.lease_until;
-
-    RETURN QUERY SELECT (stet.claimed(1, n, 1, false, '')).* FROM unnest(won) n;
-    IF cardinality(won) = total THEN RETURN; END IF;
-    RETURN QUERY SELECT (stet.verdict(1, n, 10)).* FROM unnest(busy) n;
+    RETURN QUERY SELECT (stet.claimed(1, n, 1, false, '')).* FROM unnest(absent) n;
+    IF cardinality(absent) = total THEN RETURN; END IF;
   END IF;
 
   at := stet.clock();
@@ -112,7 +88,7 @@ BEGIN
            CASE WHEN s.verdict = 2 THEN stet.milliseconds(s.expires_at) END
       FROM (
         SELECT c.n, o.*, l.lease_until,
-               CASE WHEN o.scope IS NULL THEN 10  -- it went just now
+               CASE WHEN o.scope IS NULL THEN 10  -- being claimed, or gone just now
                     WHEN o.state = 3 THEN 7
                     WHEN o.fingerprint <> c.fingerprint OR o.recipe <> c.recipe THEN 4
                     WHEN o.state = 1 THEN 2
@@ -125,7 +101,35 @@ BEGIN
                WITH ORDINALITY AS c (scope, key, nonce, fingerprint, recipe, n)
           LEFT JOIN stet.operations o ON o.scope = c.scope AND o.key = c.key
           LEFT JOIN stet.leases l ON l.scope = o.scope AND l.key = o.key AND l.nonce = o.nonce AND l.attempt = o.attempt
-         WHERE c.n <> ALL (won) AND c.n <> ALL (busy)
+         WHERE c.n <> ALL (absent)
         OFFSET 0) s;
+END
+$$;
+
+CREATE FUNCTION stet.enter_claims(
+  c_scope bytea[], c_key bytea[], c_nonce uuid[], c_fingerprint bytea[], c_recipe text[], c_method text[],
+  c_path bytea[], c_scope_rule text[], c_on_unknown smallint[], c_retention_ms bigint[], c_tombstone_ms bigint[],
+  c_lease_ms bigint[], which integer[], at timestamptz)
+RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  INSERT INTO stet.operations (
+      scope, key, id, nonce, created_at, sweep_at, retention_ms, tombstone_ms, attempt, state, on_unknown,
+      maybe_executed, fingerprint, recipe, method, path, scope_rule, recovery_point)
+    SELECT c.scope, c.key, stet.operation_id(c.scope, c.key), c.nonce, at,
+           coalesce(stet.after(at, c.retention_ms), 'infinity'), c.retention_ms, c.tombstone_ms, 1, 0,
+           c.on_unknown, false, c.fingerprint, c.recipe, c.method, c.path, c.scope_rule, ''
+      FROM unnest(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule, c_on_unknown,
+                  c_retention_ms, c_tombstone_ms)
+           WITH ORDINALITY AS c (scope, key, nonce, fingerprint, recipe, method, path, scope_rule, on_unknown,
+                                 retention_ms, tombstone_ms, n)
+     WHERE c.n = ANY (which)
+     ORDER BY c.scope, c.key;
+
+  -- A row may stand here that an earlier operation of the same key has left.
+  INSERT INTO stet.leases AS l (scope, key, nonce, attempt, lease_until)
+    SELECT c_scope[n], c_key[n], c_nonce[n], 1, stet.lease_end(at, c_lease_ms[n]) FROM unnest(which) n ORDER BY 1, 2
+    ON CONFLICT (scope, key) DO UPDATE
+      SET nonce = excluded.nonce, attempt = excluded.attempt, lease_until = excluded.lease_until;
 END
 $$;

@@ -45,15 +45,15 @@ BEGIN
     INTO seen, verdicts, ends, fingerprints, recipes
     FROM held;
 
-  -- The gateway renews while a service's transaction is open, and that may still roll back: it leaves the
-  -- lease alone, unless nobody else can have seen it.
+  -- A token that has completed, or has come too late, needs its lease no more. But the gateway renews while a
+  -- service's transaction is open, and that may still roll back: it leaves the lease alone, unless nobody else can
+  -- have seen it.
   DELETE FROM stet.leases
    WHERE ctid = ANY (ARRAY(
      SELECT l.ctid
-       FROM unnest(d_scope, d_key, d_nonce, d_attempt) AS d (scope, key, nonce, attempt)
+       FROM unnest(d_scope, d_key, d_nonce, d_attempt) WITH ORDINALITY AS d (scope, key, nonce, attempt, n)
        JOIN stet.leases l ON l.scope = d.scope AND l.key = d.key AND l.nonce = d.nonce AND l.attempt = d.attempt
-       JOIN stet.operations o ON o.scope = d.scope AND o.key = d.key AND o.state = 1
-      WHERE NOT in_session OR l.xmin = pg_current_xact_id()::xid
+      WHERE d.n = ANY (seen) AND (NOT in_session OR l.xmin = pg_current_xact_id()::xid)
       ORDER BY l.scope, l.key
         FOR UPDATE OF l SKIP LOCKED));
 

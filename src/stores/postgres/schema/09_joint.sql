@@ -26,7 +26,7 @@ BEGIN
     c_fingerprint => ARRAY[CASE WHEN length(claim.fingerprint) = 32 THEN claim.fingerprint
                                 ELSE sha256(claim.fingerprint) END],
     c_recipe => ARRAY['sql'], c_method => ARRAY[''], c_path => ARRAY[''::bytea], c_scope_rule => ARRAY['sql'],
-    c_on_unknown => ARRAY[3::smallint], c_retention_ms => ARRAY[86400000::bigint],
+    c_on_unknown => ARRAY[1::smallint], c_retention_ms => ARRAY[86400000::bigint],
     c_tombstone_ms => ARRAY[86400000::bigint],
     c_lease_ms => ARRAY[stet.span_milliseconds(claim.lease, 'stet.claim: lease')], wait => claim.wait,
     in_session => true);
