@@ -36,21 +36,17 @@ using Decision = std::variant<decision::Run, decision::Show, decision::Wait, dec
 // What a claim's result means for a caller whose route says `policy` and whose claim carried `recipe`.
 Decision decide(const Result&, const Policy&, const Recipe& recipe, RunsHere);
 
-// What the owner writes, and what its caller sees once that is durable.
-struct Settlement {
-  enum class Write : std::uint8_t { complete, release, give_back, settle_unknown };
-  Write write;
-  Shown shown;
-};
+// What the upstream's outcome means, by the terms of the record and the statuses of the route.
 Settlement settle(const UpstreamOutcome&, const Policy&, Earlier);
 
-// What a reconciler does with a lapsed record that nobody retries: by the record's own policy.
+// What a reconciler does with a lapsed record that nobody retries: by the record's own policy, as far as the
+// route as it is configured now still bears it out.
 enum class Reconcile : std::uint8_t {
   leave,
   settle_unknown,  // as an observer
   ask,
   release,  // and free the key
 };
-Reconcile reconcile(const Terms&);
+Reconcile reconcile(const Record&, UpstreamPromise now);
 
 }  // namespace stet

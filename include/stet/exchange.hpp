@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "stet/policy.hpp"
+#include "stet/settlement.hpp"
 #include "stet/shown.hpp"
 #include "stet/store.hpp"
 
@@ -177,7 +178,8 @@ class Exchange {
     withdrawing,     // the caller was told that the store is away; if our claim exists after all, free it
     finished,
   };
-  enum class InFlight : std::uint8_t { nothing, command, renewal };
+  // look: a renewal was fenced, and the owner reads why while it goes on listening.
+  enum class InFlight : std::uint8_t { nothing, command, renewal, look };
 
   void on(const event::Start&);
   void on(const event::Stored&);
@@ -201,7 +203,12 @@ class Exchange {
   void forward();
   void renew();
   void outcome(const UpstreamOutcome&);
+  void begin_storing();
+  void look();
+  void after_look(const std::optional<Record>&);
   void reread();
+  void fenced_by(const std::optional<Record>&);
+  void recorded(const Record&);
   void store_is_away(StoreFailure);
   void withdraw();
   Shown best_known() const;
@@ -212,6 +219,7 @@ class Exchange {
   void reply_and_finish(Shown);
   void finish();
   bool owns() const;
+  bool keeps_lease() const { return phase_ == Phase::running || phase_ == Phase::storing; }
   std::optional<MonoTime> next_wake() const;
 
   Intent intent_;
@@ -222,8 +230,8 @@ class Exchange {
   Phase phase_ = Phase::idle;
   InFlight in_flight_ = InFlight::nothing;
   std::variant<Command, OperationId> sent_;  // what is in flight, or is to be repeated at repeat_at_
-  std::optional<Command> outcome_command_;   // waits until a renewal has come back
-  std::optional<Shown> outcome_shown_;       // what the caller sees once that is durable
+  std::optional<Settlement> settlement_;     // what the upstream's outcome means, and
+  std::optional<Command> outcome_command_;   // what is written of it; waits until a renewal has come back
   std::optional<Shown> last_word_;
   std::optional<result::Mismatch> mismatch_;
   std::optional<Token> seen_;  // the other owner's, while we ask about it

@@ -72,8 +72,8 @@ Decision decide(const Result& result, const Policy& policy, const Recipe& recipe
   return std::visit(Table{policy, recipe, runs_here}, result);
 }
 
-Reconcile reconcile(const Terms& terms) {
-  switch (terms.on_unknown) {
+Reconcile reconcile(const Record& lapsed, UpstreamPromise now) {
+  switch (lapsed.terms.on_unknown) {
     case OnUnknown::fail:
       return Reconcile::settle_unknown;
     case OnUnknown::ask:
@@ -81,7 +81,11 @@ Reconcile reconcile(const Terms& terms) {
     case OnUnknown::retry:
       return Reconcile::leave;  // the request is the client's: the next attempt brings it
     case OnUnknown::joined:
-      return Reconcile::release;  // it did nothing, and fencing it makes that true for ever
+      // Somebody has found out since that this upstream does not join.
+      if (now != UpstreamPromise::joins) return Reconcile::settle_unknown;
+      // What it has reached is committed, and the next attempt goes on from there.
+      if (!lapsed.recovery_point.empty()) return Reconcile::leave;
+      return Reconcile::release;  // it did nothing, and the fence that frees the key makes that true for ever
   }
   return Reconcile::leave;
 }

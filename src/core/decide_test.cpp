@@ -66,8 +66,20 @@ TEST(Decide, takes_over_only_when_both_the_record_and_the_route_of_today_promise
                                    route(UpstreamPromise::idempotent));
 }
 
+TEST(Decide, takes_a_joined_attempt_over_only_where_the_route_of_today_joins_too) {
+  const result::Lapsed lapsed{kSeen, terms(OnUnknown::joined), false};
+  EXPECT_EQ(decided<decision::TakeOver>(lapsed, route(UpstreamPromise::joins)).seen, kSeen);
+  EXPECT_EQ(decided<decision::SettleUnknown>(lapsed, route(UpstreamPromise::none)).seen, kSeen);
+  decided<decision::SettleUnknown>(lapsed, route(UpstreamPromise::idempotent));
+  // The promise of today says nothing of an attempt that was made without it.
+  decided<decision::SettleUnknown>(result::Lapsed{kSeen, terms(OnUnknown::fail), false},
+                                   route(UpstreamPromise::joins));
+  decided<decision::SettleUnknown>(result::Lapsed{kSeen, terms(OnUnknown::retry), false},
+                                   route(UpstreamPromise::joins));
+}
+
 TEST(Decide, waits_for_an_owner_in_this_process_whose_lease_ran_out) {
-  for (const OnUnknown policy : {OnUnknown::fail, OnUnknown::retry, OnUnknown::ask}) {
+  for (const OnUnknown policy : {OnUnknown::fail, OnUnknown::retry, OnUnknown::ask, OnUnknown::joined}) {
     decided<decision::Wait>(result::Lapsed{kSeen, terms(policy), false}, route(UpstreamPromise::idempotent),
                             RunsHere::yes);
   }
@@ -83,10 +95,32 @@ TEST(Decide, refuses_a_key_whose_answer_has_expired) {
   EXPECT_EQ(decided<decision::Show>(result::Expired{}).shown.problem, Problem::key_expired);
 }
 
+Record lapsed_record(OnUnknown on_unknown) {
+  Record record;
+  record.terms = terms(on_unknown);
+  return record;
+}
+
 TEST(Reconcile, follows_the_records_own_policy) {
-  EXPECT_EQ(reconcile(terms(OnUnknown::fail)), Reconcile::settle_unknown);
-  EXPECT_EQ(reconcile(terms(OnUnknown::ask)), Reconcile::ask);
-  EXPECT_EQ(reconcile(terms(OnUnknown::retry)), Reconcile::leave);
+  for (const UpstreamPromise now :
+       {UpstreamPromise::none, UpstreamPromise::idempotent, UpstreamPromise::joins}) {
+    EXPECT_EQ(reconcile(lapsed_record(OnUnknown::fail), now), Reconcile::settle_unknown);
+    EXPECT_EQ(reconcile(lapsed_record(OnUnknown::ask), now), Reconcile::ask);
+    EXPECT_EQ(reconcile(lapsed_record(OnUnknown::retry), now), Reconcile::leave);
+  }
+}
+
+TEST(Reconcile, frees_a_joined_record_unless_its_route_does_not_join_any_more) {
+  const Record record = lapsed_record(OnUnknown::joined);
+  EXPECT_EQ(reconcile(record, UpstreamPromise::joins), Reconcile::release);
+  EXPECT_EQ(reconcile(record, UpstreamPromise::none), Reconcile::settle_unknown);
+  EXPECT_EQ(reconcile(record, UpstreamPromise::idempotent), Reconcile::settle_unknown);
+}
+
+TEST(Reconcile, does_not_free_what_has_reached_a_recovery_point) {
+  Record record = lapsed_record(OnUnknown::joined);
+  record.recovery_point = "charged";
+  EXPECT_EQ(reconcile(record, UpstreamPromise::joins), Reconcile::leave);
 }
 
 }  // namespace

@@ -94,5 +94,72 @@ TEST(Settle, follows_the_routes_own_lists) {
   EXPECT_EQ(settle(answered(400), policy, Earlier::none_unknown).write, Write::release);
 }
 
+// ---- a joined record ----
+
+TEST(Settle, frees_a_joined_record_when_no_answer_came_and_says_so_once_that_is_written) {
+  const Settlement s = settle(upstream::Lost{"cut"}, route(OnUnknown::joined), Earlier::none_unknown);
+  EXPECT_EQ(s.write, Write::release);
+  EXPECT_EQ(s.holds, Settlement::Holds::once_written);
+  EXPECT_EQ(s.shown.problem, Problem::upstream_unreachable);
+  EXPECT_EQ(s.shown.outcome, Outcome::not_executed);
+  EXPECT_TRUE(s.shown.retryable);
+  EXPECT_TRUE(s.shown.new_key_safe);
+}
+
+TEST(Settle, looks_for_the_answer_that_a_joined_upstream_recorded_before_it_writes_one) {
+  for (const int status : {200, 303, 400, 409, 500, 503}) {
+    const Settlement s = settle(answered(status), route(OnUnknown::joined), Earlier::none_unknown);
+    EXPECT_EQ(s.first, Settlement::First::look) << status;
+    EXPECT_EQ(s.holds, Settlement::Holds::once_written) << status;
+  }
+}
+
+TEST(Settle, records_a_success_that_a_joined_upstream_did_not_and_frees_what_else_it_did_not) {
+  for (const int status : {200, 201, 204, 303}) {
+    const Settlement s = settle(answered(status), route(OnUnknown::joined), Earlier::none_unknown);
+    EXPECT_EQ(s.write, Write::complete) << status;
+    EXPECT_EQ(s.shown.outcome, Outcome::completed);
+  }
+  for (const int status : {400, 404, 408, 409, 429, 500, 502, 503, 504}) {
+    const Settlement s = settle(answered(status), route(OnUnknown::joined), Earlier::none_unknown);
+    EXPECT_EQ(s.write, Write::release) << status;
+    EXPECT_EQ(s.shown.outcome, Outcome::not_executed);
+    EXPECT_EQ(s.shown.kind, ShownKind::answer);
+    EXPECT_EQ(s.shown.answer.status, status);
+  }
+  EXPECT_EQ(settle(answered(200, Says::not_executed), route(OnUnknown::joined), Earlier::none_unknown).write,
+            Write::release);
+}
+
+TEST(Settle, treats_a_large_answer_of_a_joined_upstream_like_any_other) {
+  const auto large = [](int status) {
+    return settle(upstream::TooLarge{Answer{status, {}, ""}, Says::nothing}, route(OnUnknown::joined),
+                  Earlier::none_unknown);
+  };
+  EXPECT_EQ(large(200).write, Write::complete);
+  EXPECT_EQ(large(200).shown.kind, ShownKind::stream);
+  EXPECT_EQ(large(500).write, Write::release);
+  EXPECT_EQ(large(500).first, Settlement::First::look);
+}
+
+TEST(Settle, knows_that_nothing_was_sent_before_it_is_written_also_of_a_joined_record) {
+  const Settlement s = settle(upstream::NotSent{"refused"}, route(OnUnknown::joined), Earlier::none_unknown);
+  EXPECT_EQ(s.write, Write::release);
+  EXPECT_EQ(s.holds, Settlement::Holds::already);
+  EXPECT_EQ(s.first, Settlement::First::write);
+}
+
+// Only a record that was joined from its claim on can be fenced into having done nothing.
+TEST(Settle, shows_no_answer_before_it_is_kept_and_tells_at_once_that_there_is_none) {
+  for (const OnUnknown policy : {OnUnknown::fail, OnUnknown::retry, OnUnknown::ask}) {
+    EXPECT_EQ(settle(answered(201), route(policy), Earlier::none_unknown).holds,
+              Settlement::Holds::once_written);
+    EXPECT_EQ(settle(upstream::Lost{"cut"}, route(policy), Earlier::none_unknown).holds,
+              Settlement::Holds::already);
+    EXPECT_EQ(settle(answered(429), route(policy), Earlier::none_unknown).holds, Settlement::Holds::already);
+    EXPECT_EQ(settle(answered(201), route(policy), Earlier::none_unknown).first, Settlement::First::write);
+  }
+}
+
 }  // namespace
 }  // namespace stet

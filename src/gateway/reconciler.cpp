@@ -46,7 +46,7 @@ Task<void> Reconciler::settle(const Record& record) {
   // Its owner here renews it, or is about to store its end.
   if (station_.shared.running.runs(record.id()) == RunsHere::yes) co_return;
   const config::Route& route = station_.snapshot->find(record.method, record.path).route;
-  Reconcile what = reconcile(record.terms);
+  Reconcile what = reconcile(record, route.policy.promise);
   if (what == Reconcile::ask && route.reconcile_url.empty()) what = Reconcile::settle_unknown;
   switch (what) {
     case Reconcile::leave:

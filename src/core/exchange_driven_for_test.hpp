@@ -1,0 +1,89 @@
+#pragma once
+// One exchange driven by hand, and the values that its tests share.
+
+#include <gtest/gtest.h>
+
+#include "stet/exchange.hpp"
+
+namespace stet {
+
+using namespace std::chrono_literals;
+
+inline Nonce fixed_nonce() {
+  return Nonce{{1, 2, 3}};
+}
+
+// Drives one exchange by hand, keeping the actions of the last step.
+struct Driven {
+  explicit Driven(Policy policy = {})
+      : exchange({"scope", "key", Fingerprint{{}, "v1"}, "POST", "/charges"}, std::move(policy),
+                 &fixed_nonce) {
+    feed(event::Start{});
+  }
+
+  void feed(const Event& event) {
+    Step step = exchange.step(event, now);
+    actions = std::move(step.actions);
+    wake_at = step.wake_at;
+    for (const Action& action : actions) {
+      if (const auto* reply = std::get_if<action::Reply>(&action)) {
+        EXPECT_FALSE(shown) << "answered twice";
+        shown = reply->shown;
+      }
+      if (std::holds_alternative<action::Forward>(action)) ++forwards;
+    }
+  }
+  void stored(Result result, RunsHere here = RunsHere::no) { feed(event::Stored{std::move(result), here}); }
+  void upstream(UpstreamOutcome outcome) { feed(event::Upstream{std::move(outcome)}); }
+  void wake() {
+    ASSERT_TRUE(wake_at);
+    now = *wake_at;
+    feed(event::Woken{});
+  }
+  template <class C>
+  const C* command() const {
+    for (const Action& action : actions) {
+      if (const auto* execute = std::get_if<action::Execute>(&action))
+        return std::get_if<C>(&execute->command);
+    }
+    return nullptr;
+  }
+  template <class A>
+  const A* did() const {
+    for (const Action& action : actions) {
+      if (const auto* found = std::get_if<A>(&action)) return found;
+    }
+    return nullptr;
+  }
+
+  Exchange exchange;
+  MonoTime now{1h};
+  std::vector<Action> actions;
+  std::optional<MonoTime> wake_at;
+  std::optional<Shown> shown;
+  int forwards = 0;
+};
+
+inline Policy with(OnUnknown on_unknown, UpstreamPromise promise = UpstreamPromise::none) {
+  Policy policy;
+  policy.terms.on_unknown = on_unknown;
+  policy.promise = promise;
+  return policy;
+}
+
+inline Policy in_mode(InProgressMode mode) {
+  Policy policy;
+  policy.in_progress = mode;
+  return policy;
+}
+
+inline Terms terms(OnUnknown on_unknown) {
+  Terms terms;
+  terms.on_unknown = on_unknown;
+  return terms;
+}
+
+inline const UpstreamOutcome kCreated = upstream::Answered{Answer{201, {{"Location", "/c/1"}}, "{}"}, {}};
+inline const Token kStranger{"scope", "key", Nonce{{9}}, 4};
+
+}  // namespace stet
