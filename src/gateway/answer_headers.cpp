@@ -1,17 +1,12 @@
 #include "gateway/answer_headers.hpp"
 
 #include <algorithm>
-#include <array>
 
+#include "http/kept_headers.hpp"
 #include "http/serialize.hpp"
 
 namespace stet::gateway {
 namespace {
-
-// RFC 6265; RFC 9110 section 11.6 and 11.7; RFC 2617's successor 7615.
-constexpr std::array<std::string_view, 6> kOfOneMoment{
-    "Set-Cookie",          "Set-Cookie2",        "WWW-Authenticate",
-    "Proxy-Authenticate",  "Authentication-Info", "Proxy-Authentication-Info"};
 
 bool names(const std::vector<std::string>& list, std::string_view name) {
   return std::any_of(list.begin(), list.end(), [name](const std::string& n) { return http::iequals(n, name); });
@@ -19,9 +14,7 @@ bool names(const std::vector<std::string>& list, std::string_view name) {
 
 bool replayable(std::string_view name, const config::Route& route) {
   if (names(route.drop_headers, name)) return false;
-  const bool of_one_moment = std::any_of(kOfOneMoment.begin(), kOfOneMoment.end(),
-                                         [name](std::string_view n) { return http::iequals(n, name); });
-  return !of_one_moment || names(route.keep_headers, name);
+  return !http::is_of_one_moment(name) || names(route.keep_headers, name);
 }
 
 }  // namespace

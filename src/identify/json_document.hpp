@@ -40,14 +40,12 @@ class JsonDocument {
   const JsonNode* member(const JsonNode& object, std::string_view name) const;
 
  private:
-  friend class JsonBuilder;
+  friend class JsonReader;
   void clear();
 
   std::vector<JsonNode> nodes_;
   std::vector<std::uint32_t> children_;
-  std::vector<std::uint32_t> open_;     // while parsing: the containers we are in, and
-  std::vector<std::uint32_t> pending_;  // their children so far, with
-  std::vector<std::uint32_t> marks_;    // where each container's children begin
+  std::vector<std::uint32_t> pending_;  // while parsing: the children so far of the containers we are in
   std::string unescaped_;               // reserved once for a text, so that views into it stay
 };
 

@@ -12,7 +12,7 @@ Database::Database(const std::string& path, const std::string& vfs) {
 }
 
 Database::~Database() {
-  sqlite3_close_v2(handle_);
+  if (owner_ == Owner::here) sqlite3_close_v2(handle_);
 }
 
 void Database::fail(int code, std::string_view doing) const {

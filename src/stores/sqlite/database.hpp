@@ -26,6 +26,7 @@ class Database {
  public:
   // `vfs` empty: the platform's.
   Database(const std::string& path, const std::string& vfs);
+  explicit Database(sqlite3* borrowed) : handle_(borrowed), owner_(Owner::caller) {}
   ~Database();
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
@@ -40,7 +41,9 @@ class Database {
   [[noreturn]] void fail(int code, std::string_view doing) const;
 
  private:
+  enum class Owner : std::uint8_t { here, caller };
   sqlite3* handle_ = nullptr;
+  Owner owner_ = Owner::here;
 };
 
 class Statement {

@@ -1,0 +1,47 @@
+#pragma once
+// Connections of the library's own to an SQLite file that may be yours: for durable claims before external calls, and
+// for services that would rather borrow a transaction than keep connections.
+//
+// Every commit is synced (synchronous = FULL); the journal mode is left as the file has it. WAL is the faster one.
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "stet/pool.hpp"
+#include "stet/sqlite/transaction.hpp"
+
+namespace stet::sqlite {
+
+struct PoolOptions {
+  std::size_t connections = 4;  // at the most; opened when needed
+  std::chrono::milliseconds busy_timeout = std::chrono::seconds(5);
+  enum class Schema : std::uint8_t { apply, leave };
+  Schema schema = Schema::apply;
+};
+
+class Pool final : public stet::Pool {
+ public:
+  // Creates the file when there is none. Throws StoreError.
+  explicit Pool(const std::string& path, const PoolOptions& = {});
+  ~Pool() override;  // after every transaction has ended
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // Begun, on a connection of the pool; waits for one when all are lent. Threads: any, each its own transaction. A
+  // thread that holds one and asks for another waits for itself: SQLite has one writer. Throws StoreError.
+  Transaction transaction();
+
+  std::vector<Outcome> execute(std::span<const Command> batch) override;
+  std::optional<Record> find(const OperationId&) override;
+  Page list(const Filter&, std::size_t limit, const std::string& cursor) override;
+
+  struct Inside;  // for the library's own tests: a pool with clocks of theirs
+  explicit Pool(std::shared_ptr<Inside>);
+
+ private:
+  std::shared_ptr<Inside> inside_;
+};
+
+}  // namespace stet::sqlite

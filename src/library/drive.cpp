@@ -1,0 +1,121 @@
+#include "library/drive.hpp"
+
+#include <deque>
+#include <thread>
+#include <utility>
+
+namespace stet::library {
+
+Drive::Drive(Store& store, StoreTrouble trouble, const Intent& intent, Policy policy, const Refingerprint& refingerprint)
+    : store_(store), trouble_(trouble), refingerprint_(refingerprint), exchange_(intent, std::move(policy)) {}
+
+std::optional<Drive::Granted> Drive::claim() {
+  std::unique_lock lock(mutex_);
+  pump(event::Start{});
+  until_forwarded_or_finished(lock);
+  return std::exchange(granted_, std::nullopt);
+}
+
+void Drive::settle(const UpstreamOutcome& outcome) {
+  std::unique_lock lock(mutex_);
+  pump(event::Upstream{outcome});
+  until_forwarded_or_finished(lock);
+}
+
+// The machine asks to be woken where a store is to be asked again. What it would still write down after its reply is
+// not worth the caller's time: a lease that nobody renews ends by itself.
+void Drive::until_forwarded_or_finished(std::unique_lock<std::mutex>& lock) {
+  while (!granted_ && !replied_ && !exchange_.finished() && wake_at_) {
+    const MonoTime until = *wake_at_;
+    lock.unlock();
+    std::this_thread::sleep_until(until);
+    lock.lock();
+    pump(event::Woken{});
+  }
+}
+
+std::optional<MonoTime> Drive::wake() noexcept {
+  const std::lock_guard lock(mutex_);
+  if (exchange_.finished()) return std::nullopt;
+  if (wake_at_ && *wake_at_ <= std::chrono::steady_clock::now()) pump(event::Woken{});
+  return exchange_.finished() ? std::nullopt : wake_at_;
+}
+
+void Drive::pump(Event event) {
+  struct Do {
+    Drive& drive;
+    std::deque<Event>& next;
+
+    void operator()(const action::Execute& a) const { next.push_back(drive.execute(a.command)); }
+    void operator()(const action::Find& a) const { next.push_back(drive.find(a.id)); }
+    void operator()(const action::Refingerprint& a) const {
+      next.push_back(event::Refingerprinted{drive.refingerprint_ ? drive.refingerprint_(a.recipe) : std::nullopt});
+    }
+    void operator()(const action::Forward& a) const { drive.granted_ = Granted{a.token, drive.recovery_point_}; }
+    // Nobody to ask: a record of a route that asks is another program's.
+    void operator()(const action::Ask&) const { next.push_back(event::Asked{asked::Nothing{}}); }
+    void operator()(const action::AwaitOwner& a) const {
+      std::this_thread::sleep_for(a.pause);
+      next.push_back(event::OwnerSays{owner::NotHere{}});
+    }
+    void operator()(const action::StopListening&) const { drive.lost_ = true; }
+    void operator()(const action::Reply& a) const {
+      drive.shown_ = a.shown;
+      drive.replied_ = true;
+    }
+    void operator()(const action::StopWaiting&) const {}
+    void operator()(const action::ProxyUnprotected&) const {}
+  };
+  std::deque<Event> events{std::move(event)};
+  while (!events.empty()) {
+    const Event now = std::move(events.front());
+    events.pop_front();
+    const Step step = exchange_.step(now, std::chrono::steady_clock::now());
+    wake_at_ = step.wake_at;
+    for (const Action& action : step.actions) std::visit(Do{*this, events}, action);
+  }
+}
+
+Event Drive::execute(const Command& command) {
+  try {
+    Store::Outcome outcome = std::move(store_.execute({&command, 1}).at(0));
+    if (const auto* failed = std::get_if<Store::Failed>(&outcome)) throw StoreError(failed->kind, failed->what);
+    Result& result = std::get<Result>(outcome);
+    if (const auto* claimed = std::get_if<result::Claimed>(&result)) recovery_point_ = claimed->recovery_point;
+    return event::Stored{std::move(result)};
+  } catch (const StoreError& error) {
+    if (trouble_ == StoreTrouble::passes_through && error.kind() != StoreFailure::corrupt) throw;
+    return event::StoreFailed{error.kind()};
+  } catch (const std::exception&) {
+    if (trouble_ == StoreTrouble::passes_through) throw;
+    return event::StoreFailed{StoreFailure::unavailable};
+  }
+}
+
+Event Drive::find(const OperationId& id) {
+  try {
+    return event::Found{store_.find(id)};
+  } catch (const StoreError& error) {
+    if (trouble_ == StoreTrouble::passes_through && error.kind() != StoreFailure::corrupt) throw;
+    return event::StoreFailed{error.kind()};
+  } catch (const std::exception&) {
+    if (trouble_ == StoreTrouble::passes_through) throw;
+    return event::StoreFailed{StoreFailure::unavailable};
+  }
+}
+
+Ending ending_of(const Shown& shown) {
+  switch (shown.kind) {
+    case ShownKind::replay:
+      return Ending::replayed;
+    case ShownKind::answer:
+    case ShownKind::stream:
+      return shown.outcome == Outcome::completed ? Ending::ran : Ending::declined;
+    case ShownKind::problem:
+    case ShownKind::accepted:
+      return Ending::refused;
+  }
+  return Ending::refused;
+}
+
+}  // namespace stet::library

@@ -1,0 +1,44 @@
+#include "stet/run_once.hpp"
+
+#include "core/digest.hpp"
+#include "library/drive.hpp"
+
+namespace stet {
+namespace {
+
+Policy policy_of(const RunOptions& options) {
+  Policy policy;
+  policy.terms.scope_rule = "library";
+  // Another attempt may always run: of one that was rolled back nothing is left.
+  policy.terms.on_unknown = OnUnknown::retry;
+  policy.terms.retention = options.retention;
+  policy.terms.tombstone = options.tombstone;
+  policy.promise = UpstreamPromise::idempotent;
+  policy.statuses = options.statuses;
+  return policy;
+}
+
+}  // namespace
+
+Fingerprint fingerprint_of(std::string_view bytes) {
+  return {sha256(bytes), "bytes"};
+}
+
+StatusTable RunOptions::transaction_statuses() {
+  StatusTable statuses;
+  for (const int status : {408, 502, 503, 504}) statuses.set_status(status, StatusMeaning::release);
+  return statuses;
+}
+
+RunResult run_once(Session& session, const Intent& intent, const RunOptions& options, const Work& work) {
+  library::Drive drive(session, library::StoreTrouble::passes_through, intent, policy_of(options),
+                       options.refingerprint);
+  if (const auto granted = drive.claim()) {
+    using Says = upstream::Answered::Says;
+    const std::optional<Answer> answer = work(granted->token);
+    drive.settle(upstream::Answered{answer.value_or(Answer{}), answer ? Says::nothing : Says::not_executed});
+  }
+  return {library::ending_of(drive.shown()), drive.shown()};
+}
+
+}  // namespace stet

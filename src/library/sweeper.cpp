@@ -1,0 +1,39 @@
+#include "stet/sweeper.hpp"
+
+#include <string>
+#include <utility>
+
+#include "library/pause.hpp"
+
+namespace stet {
+
+Sweeper::Sweeper(Pool& pool, SweeperOptions options) : pool_(pool), options_(std::move(options)) {}
+
+result::Swept Sweeper::run_once() {
+  result::Swept all;
+  for (;;) {
+    const Command sweep = command::Sweep{options_.rows};
+    const Store::Outcome outcome = std::move(pool_.execute({&sweep, 1}).at(0));
+    if (const auto* failed = std::get_if<Store::Failed>(&outcome)) throw StoreError(failed->kind, failed->what);
+    const auto& swept = std::get<result::Swept>(std::get<Result>(outcome));
+    all.expired += swept.expired;
+    all.removed += swept.removed;
+    all.clock = swept.clock;
+    if (swept.expired + swept.removed < options_.rows) return all;
+  }
+}
+
+void Sweeper::run(const std::stop_token& stop) {
+  while (!stop.stop_requested()) {
+    try {
+      if (run_once().clock == result::SweepClock::jumped && options_.notice) {
+        options_.notice("nothing was swept: the wall clock has jumped");
+      }
+    } catch (const std::exception& error) {
+      if (options_.notice) options_.notice(std::string("the sweep failed: ") + error.what());
+    }
+    library::pause(stop, options_.every);
+  }
+}
+
+}  // namespace stet

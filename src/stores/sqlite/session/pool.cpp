@@ -1,0 +1,97 @@
+#include "stet/sqlite/pool.hpp"
+
+#include "stores/sqlite/session/pool_inside.hpp"
+#include "stores/sqlite/session/sql_trouble.hpp"
+#include "stores/sqlite/session/transaction_place.hpp"
+
+namespace stet::sqlite {
+
+using stores::sqlite::SqlError;
+
+Pool::Inside::Line::Line(const Inside& pool) : database(pool.path, "") {
+  sqlite3_busy_timeout(database.handle(), static_cast<int>(pool.options.busy_timeout.count()));
+  database.run("PRAGMA synchronous = FULL");
+  session = std::make_unique<Session>(std::make_unique<Session::Inside>(
+      database.handle(), pool.clocks, stores::sqlite::present_boot(), pool.guard));
+}
+
+Pool::Inside::Lent Pool::Inside::take() {
+  std::unique_lock lock(mutex_);
+  given_back_.wait(lock, [this] { return !idle_.empty() || open_ < options.connections; });
+  if (!idle_.empty()) {
+    std::unique_ptr<Line> line = std::move(idle_.back());
+    idle_.pop_back();
+    lock.unlock();
+    return lend(std::move(line));
+  }
+  ++open_;
+  lock.unlock();
+  try {
+    return lend(std::make_unique<Line>(*this));
+  } catch (const SqlError& error) {
+    forget();
+    throw StoreError(StoreFailure::not_written, error.what());
+  } catch (...) {
+    forget();
+    throw;
+  }
+}
+
+Pool::Inside::Lent Pool::Inside::lend(std::unique_ptr<Line> line) {
+  return Lent(line.release(), [inside = shared_from_this()](Line* back) { inside->give_back(std::unique_ptr<Line>(back)); });
+}
+
+void Pool::Inside::forget() noexcept {
+  const std::lock_guard lock(mutex_);
+  --open_;
+  given_back_.notify_one();
+}
+
+// A connection whose transaction could not be ended is of no use to the next.
+void Pool::Inside::give_back(std::unique_ptr<Line> line) noexcept {
+  if (line->database.in_transaction()) {
+    line.reset();
+    forget();
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(line));
+  given_back_.notify_one();
+}
+
+Pool::Pool(const std::string& path, const PoolOptions& options)
+    : Pool(std::make_shared<Inside>(path, options, stores::Clocks::system())) {}
+
+Pool::Pool(std::shared_ptr<Inside> inside) : inside_(std::move(inside)) {
+  if (inside_->options.connections == 0) {
+    throw StoreError(StoreFailure::incompatible, "a pool needs at least one connection");
+  }
+  const auto line = inside_->take();
+  if (inside_->options.schema == PoolOptions::Schema::apply) apply_schema(line->database.handle());
+}
+
+Pool::~Pool() = default;
+
+Transaction Pool::transaction() {
+  auto line = inside_->take();
+  sqlite3* const handle = line->database.handle();
+  stet::Session* const session = line->session.get();
+  return Transaction(std::make_unique<Transaction::Place>(handle, session, std::move(line)));
+}
+
+std::vector<Store::Outcome> Pool::execute(std::span<const Command> batch) {
+  Transaction transaction = this->transaction();
+  auto outcomes = transaction.session().execute(batch);
+  transaction.commit();
+  return outcomes;
+}
+
+std::optional<Record> Pool::find(const OperationId& id) {
+  return inside_->take()->session->find(id);
+}
+
+Page Pool::list(const Filter& filter, std::size_t limit, const std::string& cursor) {
+  return inside_->take()->session->list(filter, limit, cursor);
+}
+
+}  // namespace stet::sqlite
