@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "stores/postgres/postgres_store.hpp"
 #include "stores/sealed/sealed_store.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
 
@@ -24,14 +25,22 @@ std::unique_ptr<Store> open_sqlite(const std::string& path, const OpenOptions& o
   return sqlite::open(path, std::move(its));
 }
 
+std::vector<std::unique_ptr<Store>> open_postgres(const std::string& url, const OpenOptions& options) {
+  postgres::Options its;
+  its.durability = options.durability;
+  its.connections = options.pool;
+  its.missing = options.missing;
+  its.notice = options.notice;
+  return postgres::open(url, its);
+}
+
 [[noreturn]] void refuse(const std::string& url) {
-  static constexpr std::array<std::string_view, 5> kPlanned{
-      "postgresql:", "postgres:", "redis:", "rediss:", "redis-cluster:"};
+  static constexpr std::array<std::string_view, 3> kPlanned{"redis:", "rediss:", "redis-cluster:"};
   const std::string scheme = url.substr(0, url.find(':') + 1);
   for (const std::string_view planned : kPlanned) {
     if (scheme == planned) {
       throw StoreError(StoreFailure::incompatible,
-                       scheme + " stores are not built yet; this binary knows sqlite:PATH");
+                       scheme + " stores are not built yet; this binary knows sqlite:PATH and postgresql://host/database");
     }
   }
   // The URL may hold a password, so it is not repeated.
@@ -45,12 +54,25 @@ std::optional<std::string> sqlite_path(std::string_view url) {
   return std::string(url.substr(kSqlite.size()));
 }
 
-std::unique_ptr<Store> open_store(const std::string& url, const OpenOptions& options) {
+std::vector<std::unique_ptr<Store>> open_stores(const std::string& url, const OpenOptions& options) {
   std::vector<EncryptionKey> keys;
   if (options.encryption_key) keys.push_back(encryption_key(*options.encryption_key));
-  const std::optional<std::string> path = sqlite_path(url);
-  if (!path) refuse(url);
-  return seal(open_sqlite(*path, options), std::move(keys));
+  std::vector<std::unique_ptr<Store>> stores;
+  if (const auto path = sqlite_path(url)) {
+    stores.push_back(open_sqlite(*path, options));
+  } else if (postgres::is_postgres(url)) {
+    stores = open_postgres(url, options);
+  } else {
+    refuse(url);
+  }
+  for (auto& store : stores) store = seal(std::move(store), keys);
+  return stores;
+}
+
+std::unique_ptr<Store> open_store(const std::string& url, const OpenOptions& options) {
+  OpenOptions one = options;
+  one.pool = 1;
+  return std::move(open_stores(url, one).front());
 }
 
 }  // namespace stet::stores

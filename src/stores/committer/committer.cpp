@@ -9,6 +9,15 @@
 namespace stet::stores {
 namespace {
 
+// A connection that fails fails fast, and would take more from the queue than those that serve.
+constexpr std::chrono::milliseconds kRest{100};
+
+std::vector<std::unique_ptr<Store>> only(std::unique_ptr<Store> store) {
+  std::vector<std::unique_ptr<Store>> stores;
+  stores.push_back(std::move(store));
+  return stores;
+}
+
 Store::Failed closing() {
   return {StoreFailure::not_written, "the store is being closed"};
 }
@@ -23,8 +32,14 @@ Store::Failed failed_by(const std::exception& error) {
 
 Committer::Committer(std::unique_ptr<Store> store) : Committer(std::move(store), Options()) {}
 
-Committer::Committer(std::unique_ptr<Store> store, Options options)
-    : store_(std::move(store)), options_(options), thread_([this] { run(); }) {}
+Committer::Committer(std::unique_ptr<Store> store, Options options) : Committer(only(std::move(store)), options) {}
+
+Committer::Committer(std::vector<std::unique_ptr<Store>> stores) : Committer(std::move(stores), Options()) {}
+
+Committer::Committer(std::vector<std::unique_ptr<Store>> stores, Options options)
+    : stores_(std::move(stores)), options_(options) {
+  for (const auto& store : stores_) threads_.emplace_back([this, &store] { run(*store); });
+}
 
 Committer::~Committer() {
   stop();
@@ -32,7 +47,7 @@ Committer::~Committer() {
 
 void Committer::submit(Command command, Done done) {
   if (const auto* claim = std::get_if<command::Claim>(&command)) {
-    if (auto answer = store_->peek(*claim)) {
+    if (auto answer = stores_.front()->peek(*claim)) {
       peeked_.fetch_add(1, std::memory_order_relaxed);
       done(*std::move(answer));
       return;
@@ -80,10 +95,13 @@ void Committer::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    arrived_.notify_one();
+    arrived_.notify_all();
+    rested_.notify_all();
   }
   const std::lock_guard lock(joining_);
-  if (thread_.joinable()) thread_.join();
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
 Committer::Stats Committer::stats() const {
@@ -98,7 +116,7 @@ Committer::Stats Committer::stats() const {
 }
 
 // One batch, then one slice of reading: neither can keep the other waiting for long.
-void Committer::run() {
+void Committer::run(Store& store) {
   std::vector<Waiting> batch;
   for (;;) {
     std::optional<Reading> reading;
@@ -115,22 +133,33 @@ void Committer::run() {
         readings_.pop_front();
       }
     }
-    if (!batch.empty()) commit(batch);
-    if (reading) read(*std::move(reading));
+    const Unit unit = batch.empty() ? Unit::done : commit(store, batch);
+    if (reading) read(store, *std::move(reading));
+    if (unit == Unit::failed) rest_if_others_serve();
   }
 }
 
-void Committer::commit(std::vector<Waiting>& batch) {
+void Committer::rest_if_others_serve() {
+  std::unique_lock lock(mutex_);
+  if (resting_ + 1 >= stores_.size()) return;
+  ++resting_;
+  rested_.wait_for(lock, kRest, [this] { return stopping_; });
+  --resting_;
+}
+
+Committer::Unit Committer::commit(Store& store, std::vector<Waiting>& batch) {
+  Unit unit = Unit::done;
   std::vector<Command> commands;
   commands.reserve(batch.size());
   for (Waiting& waiting : batch) commands.push_back(std::move(waiting.command));
   std::vector<Store::Outcome> outcomes;
   try {
-    outcomes = store_->execute(commands);
+    outcomes = store.execute(commands);
     if (outcomes.size() != commands.size()) {
       throw StoreError(StoreFailure::unavailable, "the store has not answered every command");
     }
   } catch (const std::exception& error) {
+    unit = Unit::failed;
     outcomes.assign(batch.size(), failed_by(error));
     failed_batches_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -138,30 +167,31 @@ void Committer::commit(std::vector<Waiting>& batch) {
   commands_.fetch_add(batch.size(), std::memory_order_relaxed);
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i].done(std::move(outcomes[i]));
   batch.clear();
+  return unit;
 }
 
-void Committer::read(Reading reading) {
+void Committer::read(Store& store, Reading reading) {
   if (auto* lookup = std::get_if<Lookup>(&reading)) {
-    look_up(std::move(*lookup));
+    look_up(store, std::move(*lookup));
   } else {
-    list_slice(std::get<Listing>(std::move(reading)));
+    list_slice(store, std::get<Listing>(std::move(reading)));
   }
 }
 
-void Committer::look_up(Lookup lookup) {
+void Committer::look_up(Store& store, Lookup lookup) {
   Expected<std::optional<Record>, Store::Failed> answer = std::nullopt;
   try {
-    answer = store_->find(lookup.id);
+    answer = store.find(lookup.id);
   } catch (const std::exception& error) {
     answer = unexpected(failed_by(error));
   }
   lookup.found(std::move(answer));
 }
 
-void Committer::list_slice(Listing listing) {
+void Committer::list_slice(Store& store, Listing listing) {
   try {
     Page slice =
-        store_->list(listing.filter, std::min(listing.wanted, options_.read_slice), listing.page.next);
+        store.list(listing.filter, std::min(listing.wanted, options_.read_slice), listing.page.next);
     listing.wanted -= std::min(listing.wanted, slice.records.size());
     std::move(slice.records.begin(), slice.records.end(), std::back_inserter(listing.page.records));
     listing.page.next = std::move(slice.next);
@@ -175,6 +205,7 @@ void Committer::list_slice(Listing listing) {
   }
   const std::lock_guard lock(mutex_);
   readings_.emplace_back(std::move(listing));
+  arrived_.notify_one();
 }
 
 }  // namespace stet::stores

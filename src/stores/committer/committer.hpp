@@ -1,7 +1,8 @@
 #pragma once
-// Group commit: many threads in front of one store that is used by one thread.
+// Group commit: many threads in front of one store that is used by one thread, or of several stores on the same
+// records (connections to one database), each used by a thread of its own.
 //
-// Whatever waits when the store thread is free becomes one batch, so one fsync serves many callers; nobody
+// Whatever waits when a store thread is free becomes one batch, so one fsync serves many callers; nobody
 // waits for others to arrive. Operators' reads run between batches, a slice at a time.
 
 #include <atomic>
@@ -40,11 +41,13 @@ class Committer {
 
   explicit Committer(std::unique_ptr<Store> store, Options options);
   explicit Committer(std::unique_ptr<Store> store);
+  explicit Committer(std::vector<std::unique_ptr<Store>> stores, Options options);  // one at least
+  explicit Committer(std::vector<std::unique_ptr<Store>> stores);
   ~Committer();  // stop()
   Committer(const Committer&) = delete;
   Committer& operator=(const Committer&) = delete;
 
-  // From any thread. `done` is called exactly once, must not throw and must not block: on the store thread
+  // From any thread. `done` is called exactly once, must not throw and must not block: on a store thread
   // when the command is as durable as the engine promises, or on the calling thread before submit returns
   // when a claim could be answered by `peek` or the committer has stopped. A unit that failed as a whole is a
   // Failed for each of its commands, with the StoreError's kind: `unavailable` means in doubt (protocol.md,
@@ -56,7 +59,7 @@ class Committer {
   void find(const OperationId& id, Found found);
   void list(Filter filter, std::size_t limit, std::string cursor, Listed listed);
 
-  // Finishes what is queued, then joins the store thread. What comes later is refused as `not_written`.
+  // Finishes what is queued, then joins the store threads. What comes later is refused as `not_written`.
   // Not from a callback. Idempotent.
   void stop();
 
@@ -79,17 +82,22 @@ class Committer {
   };
   using Reading = std::variant<Lookup, Listing>;
 
-  void run();
-  void commit(std::vector<Waiting>& batch);
-  void read(Reading reading);
-  void look_up(Lookup lookup);
-  void list_slice(Listing listing);
+  enum class Unit : std::uint8_t { done, failed };
 
-  const std::unique_ptr<Store> store_;
+  void run(Store& store);
+  Unit commit(Store& store, std::vector<Waiting>& batch);
+  void rest_if_others_serve();
+  void read(Store& store, Reading reading);
+  void look_up(Store& store, Lookup lookup);
+  void list_slice(Store& store, Listing listing);
+
+  const std::vector<std::unique_ptr<Store>> stores_;
   const Options options_;
 
-  mutable std::mutex mutex_;  // guards the four below
+  mutable std::mutex mutex_;  // guards the six below
   std::condition_variable arrived_;
+  std::condition_variable rested_;
+  std::size_t resting_ = 0;  // store threads whose last unit failed
   std::deque<Waiting> queue_;
   std::deque<Reading> readings_;
   bool stopping_ = false;
@@ -100,7 +108,7 @@ class Committer {
   std::atomic<std::uint64_t> failed_batches_{0};
 
   std::mutex joining_;
-  std::thread thread_;
+  std::vector<std::thread> threads_;
 };
 
 }  // namespace stet::stores

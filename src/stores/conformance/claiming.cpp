@@ -47,6 +47,10 @@ TEST_P(StoreConformance, tells_others_to_wait_no_longer_than_what_is_left_of_the
   EXPECT_EQ(run<result::InProgress>(claim("k")).retry_after, kLease - 12s);
   for (const auto step : {milliseconds(-720h), milliseconds(1440h)}) {
     clocks_.step_wall(step);
+    if (step > 0h && GetParam().lease_clock == LeaseClock::wall) {
+      run<result::Lapsed>(claim("k"));
+      continue;
+    }
     const auto wait = run<result::InProgress>(claim("k")).retry_after;
     EXPECT_GT(wait, 0ms);
     EXPECT_LE(wait, kLease);

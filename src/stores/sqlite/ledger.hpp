@@ -6,7 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "stores/sqlite/answer_cache.hpp"
+#include "stores/answer_cache.hpp"
 #include "stores/sqlite/connection.hpp"
 #include "stores/sqlite/rows.hpp"
 #include "stores/sqlite/session_state.hpp"

@@ -1,9 +1,9 @@
-#include "stores/sqlite/answer_cache.hpp"
+#include "stores/answer_cache.hpp"
 
 #include <cstring>
 #include <utility>
 
-namespace stet::stores::sqlite {
+namespace stet::stores {
 namespace {
 
 // An entry's nodes, strings' heads and places in the queue; measured, not exact.
@@ -27,14 +27,20 @@ std::size_t AnswerCache::Hash::operator()(const OperationId& id) const {
   return hash;
 }
 
-void AnswerCache::keep(const Record& r) {
+void AnswerCache::keep(const Record& r, std::optional<MonoTime> good_until) {
   const std::size_t bytes = bytes_of(r);
   if (bytes > shard_bytes_) return;
   const OperationId id = r.id();
   auto entry = std::make_shared<const Entry>(
-      Entry{r.token.scope, r.token.key, r.fingerprint, {r.answer.value(), r.expires_at}, bytes});
+      Entry{r.token.scope,
+                                                   r.token.key,
+                                                   r.fingerprint,
+                                                   {r.answer.value(), r.expires_at},
+                                                   good_until.value_or(MonoTime::max()),
+                                                   bytes});
   Shard& shard = shard_of(id);
   const std::lock_guard lock(shard.mutex);
+  if (good_until) forget(shard, id);
   if (shard.entries.contains(id)) return;
   std::list<OperationId> place(1, id);
   shard.entries.emplace(id, Remembered{std::move(entry), place.begin()});
@@ -57,7 +63,7 @@ void AnswerCache::forget(Shard& shard, const OperationId& id) {
   shard.entries.erase(kept);
 }
 
-std::optional<result::Replay> AnswerCache::replay(const command::Claim& claim) const {
+std::optional<result::Replay> AnswerCache::replay(const command::Claim& claim, MonoTime now) const {
   const OperationId id = OperationId::of(claim.scope, claim.key);
   const Shard& shard = shard_of(id);
   std::shared_ptr<const Entry> entry;
@@ -67,10 +73,11 @@ std::optional<result::Replay> AnswerCache::replay(const command::Claim& claim) c
     if (at == shard.entries.end()) return std::nullopt;
     entry = at->second.entry;
   }
+  if (now >= entry->good_until) return std::nullopt;
   if (entry->scope != claim.scope || entry->key != claim.key || entry->fingerprint != claim.fingerprint) {
     return std::nullopt;
   }
   return entry->replay;
 }
 
-}  // namespace stet::stores::sqlite
+}  // namespace stet::stores

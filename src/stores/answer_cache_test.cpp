@@ -1,11 +1,11 @@
-#include "stores/sqlite/answer_cache.hpp"
+#include "stores/answer_cache.hpp"
 
 #include <gtest/gtest.h>
 
 #include <thread>
 #include <vector>
 
-namespace stet::stores::sqlite {
+namespace stet::stores {
 namespace {
 
 Record completed(const std::string& key, std::size_t body = 10) {
@@ -50,6 +50,17 @@ TEST(AnswerCache, forgets_what_was_dropped) {
   cache.drop(completed("k").id());
   cache.keep(completed("k", 20));
   EXPECT_EQ(cache.replay(claim("k"))->answer.body.size(), 20U);
+}
+
+// Where others sweep, too, an answer is good until its retention may be over, and then another one may take its place.
+TEST(AnswerCache, is_silent_about_what_somebody_else_may_have_swept) {
+  AnswerCache cache(1 << 20);
+  const MonoTime now{std::chrono::hours(1)};
+  cache.keep(completed("k"), now + std::chrono::seconds(5));
+  EXPECT_TRUE(cache.replay(claim("k"), now));
+  EXPECT_FALSE(cache.replay(claim("k"), now + std::chrono::seconds(5)));
+  cache.keep(completed("k", 20), now + std::chrono::seconds(10));
+  EXPECT_EQ(cache.replay(claim("k"), now + std::chrono::seconds(5))->answer.body.size(), 20U);
 }
 
 TEST(AnswerCache, stays_within_its_bytes_and_keeps_the_young) {
@@ -109,4 +120,4 @@ TEST(AnswerCache, can_be_read_while_it_is_filled) {
 }
 
 }  // namespace
-}  // namespace stet::stores::sqlite
+}  // namespace stet::stores

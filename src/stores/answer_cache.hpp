@@ -1,5 +1,5 @@
 #pragma once
-// Recent durable answers, for replays from any thread while the store thread is busy with an fsync.
+// Recent durable answers, for replays from any thread while the store thread is busy with an fsync or a round trip.
 
 #include <array>
 #include <cstdint>
@@ -10,21 +10,23 @@
 #include <unordered_map>
 
 #include "stet/store.hpp"
+#include "stores/clocks.hpp"
 
-namespace stet::stores::sqlite {
+namespace stet::stores {
 
 class AnswerCache {
  public:
   explicit AnswerCache(std::size_t bytes);
 
-  // From the store thread, only after the commit that made it durable (or a read of what was durable before).
-  // A completed answer never changes, so what is there stays.
-  void keep(const Record& completed);
+  // From a store thread, only after the commit that made it durable (or a read of what was durable before).
+  // A completed answer never changes, so what is there stays, unless it was kept with a time and that is over.
+  // `good_until`: for stores that others sweep, too; no later than the end of the retention. None: until `drop`.
+  void keep(const Record& completed, std::optional<MonoTime> good_until = std::nullopt);
   // From the store thread, before anybody hears that the record has been swept.
   void drop(const OperationId& id);
 
   // From any thread. Nothing unless exactly this request has been answered.
-  std::optional<result::Replay> replay(const command::Claim& claim) const;
+  std::optional<result::Replay> replay(const command::Claim& claim, MonoTime now = MonoTime::min()) const;
 
  private:
   struct Entry {
@@ -32,6 +34,7 @@ class AnswerCache {
     std::string key;
     Fingerprint fingerprint;
     result::Replay replay;
+    MonoTime good_until;
     std::size_t bytes = 0;
   };
   struct Hash {  // ids are hashes already
@@ -58,4 +61,4 @@ class AnswerCache {
   std::array<Shard, kShards> shards_;
 };
 
-}  // namespace stet::stores::sqlite
+}  // namespace stet::stores

@@ -1,0 +1,107 @@
+#include "stores/postgres/link.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace stet::stores::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::chrono::milliseconds kFirstPause = 50ms;
+constexpr std::chrono::milliseconds kLongestPause = 1s;
+// After operations that were not answered in time. The server may hold each of them, with its connection, until a synchronous
+// standby is back: with pauses an outage of ten minutes takes some forty connections and not three hundred.
+constexpr std::chrono::milliseconds kFirstSilence = 1s;
+constexpr std::chrono::milliseconds kLongestSilence = 15s;
+
+}  // namespace
+
+void Watch::say(std::string_view line) {
+  if (notice_) notice_(line);
+}
+
+void Watch::say_once(const std::string& line) {
+  const std::lock_guard lock(mutex_);
+  if (line == said_) return;
+  said_ = line;
+  say(line);
+}
+
+void Watch::reached(const Identity& identity) {
+  const std::lock_guard lock(mutex_);
+  const std::optional<Identity> before = std::exchange(last_, identity);
+  if (!std::exchange(said_, "").empty()) say("PostgreSQL answers again");
+  if (!before || *before == identity) return;
+  if (before->system && identity.system && *before->system != *identity.system) {
+    say("ALARM: the store is another PostgreSQL cluster than before: what was acknowledged there is not known here");
+  } else if (before->timeline != identity.timeline) {
+    say("ALARM: PostgreSQL failed over, timeline " + std::to_string(before->timeline) + " to " +
+        std::to_string(identity.timeline) +
+        ": with an asynchronous standby, acknowledged claims and answers may be lost; stet_lost_claims_total counts those "
+        "that show");
+  }
+}
+
+Link::Link(std::string url, Durability durability, std::chrono::milliseconds operation_time, Watch& watch)
+    : url_(std::move(url)), durability_(durability), operation_time_(operation_time), watch_(watch) {}
+
+void Link::open(OpenOptions::Missing missing) {
+  const Server server = connect(missing);
+  if (!server.warning.empty()) watch_.say(server.warning);
+}
+
+Server Link::connect(OpenOptions::Missing missing) {
+  Connection connection = Connection::open(url_, operation_time_);
+  Server server = inspect(connection, durability_);
+  if (server.schema == Schema::missing && missing == OpenOptions::Missing::refuse) {
+    throw StoreError(StoreFailure::incompatible, "PostgreSQL: there is no schema stet in this database");
+  }
+  prepare_schema(connection, server.schema);
+  watch_.reached(server.identity);
+  connection_ = std::move(connection);
+  return server;
+}
+
+Connection& Link::get() {
+  if (connection_ && connection_->is_alive()) return *connection_;
+  connection_.reset();
+  if (std::chrono::steady_clock::now() < next_try_) throw StoreError(StoreFailure::not_written, why_not_);
+  try {
+    connect(OpenOptions::Missing::refuse);
+  } catch (const StoreError& error) {
+    why_not_ = error.what();
+    watch_.say_once(why_not_);
+    pause();
+    throw StoreError(StoreFailure::not_written, why_not_);
+  }
+  return *connection_;
+}
+
+void Link::pause() {
+  longest_pause_ = std::clamp(longest_pause_ * 2, kFirstPause, kLongestPause);
+  std::uniform_int_distribution<std::int64_t> some(0, longest_pause_.count());
+  next_try_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(some(random_));
+}
+
+void Link::failed(const PgError& error) {
+  if (error.connection() == PgError::Connection::usable) return;
+  connection_.reset();
+  why_not_ = error.what();
+  watch_.say_once(why_not_);
+  if (error.connection() == PgError::Connection::silent && ++silences_ > 1) {
+    const auto wait = std::min(kFirstSilence * (1 << std::min(silences_ - 2, 4)), kLongestSilence);
+    next_try_ = std::chrono::steady_clock::now() + wait;
+  } else if (longest_pause_ > 0ms) {
+    pause();
+  } else {
+    longest_pause_ = kFirstPause;  // the next attempt comes at once, the one after it not
+  }
+}
+
+void Link::succeeded() {
+  longest_pause_ = 0ms;
+  silences_ = 0;
+}
+
+}  // namespace stet::stores::postgres

@@ -1,0 +1,63 @@
+#pragma once
+// The connection of one store: made when it is needed, checked each time, and made again with growing pauses.
+
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "stores/postgres/server.hpp"
+
+namespace stet::stores::postgres {
+
+// What the connections of one gateway know together.
+class Watch {
+ public:
+  explicit Watch(std::function<void(std::string_view)> notice) : notice_(std::move(notice)) {}
+
+  // From any thread. Says so when it is another server than the last one, or one that was promoted meanwhile.
+  void reached(const Identity& identity);
+  void say(std::string_view line);
+  void say_once(const std::string& line);
+
+ private:
+  std::mutex mutex_;
+  std::optional<Identity> last_;
+  std::string said_;
+  std::function<void(std::string_view)> notice_;
+};
+
+// One thread at a time.
+class Link {
+ public:
+  Link(std::string url, Durability durability, std::chrono::milliseconds operation_time, Watch& watch);
+
+  // For the start. Throws StoreError with what is wrong.
+  void open(OpenOptions::Missing missing);
+
+  // A connection to a server that will do. Throws StoreError{not_written}, at once while a pause after a failure lasts.
+  Connection& get();
+
+  // After a PgError: drops the connection when it is gone.
+  void failed(const PgError& error);
+  void succeeded();
+
+ private:
+  Server connect(OpenOptions::Missing missing);
+  void pause();
+
+  const std::string url_;
+  const Durability durability_;
+  const std::chrono::milliseconds operation_time_;
+  Watch& watch_;
+  std::optional<Connection> connection_;
+  std::string why_not_;
+  std::chrono::steady_clock::time_point next_try_{};
+  std::chrono::milliseconds longest_pause_{0};  // none yet: the first attempt after a loss comes at once
+  int silences_ = 0;                            // operations in a row that were not answered in time
+  std::minstd_rand random_{std::random_device{}()};
+};
+
+}  // namespace stet::stores::postgres

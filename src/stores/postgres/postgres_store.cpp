@@ -1,0 +1,297 @@
+#include "stores/postgres/postgres_store.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <utility>
+
+#include "stores/answer_cache.hpp"
+#include "stores/listing.hpp"
+#include "stores/postgres/link.hpp"
+#include "stores/postgres/listing_sql.hpp"
+#include "stores/postgres/round.hpp"
+#include "stores/transition.hpp"
+#include "stores/wall_guard.hpp"
+
+namespace stet::stores::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Operators' reads may look at many rows.
+constexpr std::chrono::milliseconds kReadingTime = 5s;
+constexpr int kRepeats = 3;  // of a statement that met another transaction
+
+// What the stores of one gateway share.
+struct Shared {
+  explicit Shared(const Options& options)
+      : watch(options.notice), answers(options.cached_answers), clocks(options.clocks) {}
+
+  Watch watch;
+  AnswerCache answers;
+  const Clocks clocks;
+  std::mutex sweeping;  // guards the guard
+  WallGuard guard;
+};
+
+bool grants_work(const Command& command) {
+  return std::holds_alternative<command::Claim>(command) || std::holds_alternative<command::TakeOver>(command);
+}
+
+// Errors that one command of many may have caused: a damaged page, a value that PostgreSQL cannot take, too little room.
+bool concerns_one_command(const PgError& error) {
+  return error.connection() == PgError::Connection::usable &&
+         (error.kind() == StoreFailure::corrupt || error.kind() == StoreFailure::full ||
+          error.sqlstate().starts_with("22") || error.sqlstate().starts_with("23") || error.sqlstate().starts_with("54"));
+}
+
+// Once the gateway runs, missing rights or functions are a refusal like others: nothing was written.
+StoreFailure while_running(StoreFailure kind) {
+  return kind == StoreFailure::incompatible ? StoreFailure::not_written : kind;
+}
+
+// By how much the local clock may run slower than the server's until a cached answer might have been swept.
+milliseconds with_margin(milliseconds left) {
+  return left - 1s - left / 1000;
+}
+
+class PostgresStore final : public Store {
+ public:
+  PostgresStore(const std::string& url, const Options& options, std::shared_ptr<Shared> shared)
+      : shared_(std::move(shared)), link_(url, options.durability, options.operation_time, shared_->watch) {}
+
+  void connect(OpenOptions::Missing missing) { link_.open(missing); }
+
+  std::vector<Outcome> execute(std::span<const Command> batch) override {
+    std::vector<Outcome> outcomes(batch.size(), Failed{StoreFailure::not_written, "not tried"});
+    any_written_ = false;
+    std::size_t begin = 0;
+    for (std::size_t i = 0; i <= batch.size(); ++i) {
+      const bool sweeps = i < batch.size() && std::holds_alternative<command::Sweep>(batch[i]);
+      if (i < batch.size() && !sweeps) continue;
+      segment(batch, begin, i, outcomes);
+      if (sweeps) outcomes[i] = sweep(std::get<command::Sweep>(batch[i]));
+      begin = i + 1;
+    }
+    return outcomes;
+  }
+
+  std::optional<Result> peek(const command::Claim& claim) noexcept override {
+    try {
+      auto replay = shared_->answers.replay(claim, shared_->clocks.mono());
+      if (!replay) return std::nullopt;
+      return *std::move(replay);
+    } catch (...) {  // no memory: the store thread may have some later
+      return std::nullopt;
+    }
+  }
+
+  std::optional<Record> find(const OperationId& id) override {
+    Parameters parameters;
+    parameters.add_uuid(id.bytes);
+    const ResultPtr found = reading(kFind, parameters);
+    try {
+      return record_of(found.get());
+    } catch (const BadRow& bad) {
+      throw StoreError(StoreFailure::corrupt, "PostgreSQL: " + bad.what);
+    }
+  }
+
+  Page list(const Filter& filter, std::size_t limit, const std::string& cursor) override {
+    limit = std::clamp<std::size_t>(limit, 1, kMostListed);
+    Parameters parameters = list_parameters(filter, limit, cursor);
+    const ResultPtr found = reading(kList, parameters);
+    return page_of(found.get(), limit, [this](const std::string& what) {
+      shared_->watch.say("a damaged record is not listed: " + what);
+    });
+  }
+
+ private:
+  // ---- writing ----
+
+  void segment(std::span<const Command> batch, std::size_t begin, std::size_t end, std::vector<Outcome>& outcomes) {
+    Places places;
+    for (std::size_t i = begin; i < end; ++i) {
+      if (auto failed = unfit(batch[i])) {
+        outcomes[i] = *std::move(failed);
+      } else {
+        places.push_back(i);
+      }
+    }
+    for (Places& round : rounds_of(batch, std::move(places))) whole(batch, round, outcomes);
+  }
+
+  // Later rounds of a batch whose earlier ones were committed say for each command what became of it; the first one throws.
+  void whole(std::span<const Command> batch, const Places& places, std::vector<Outcome>& outcomes) {
+    try {
+      try {
+        one_round(batch, places, outcomes);
+        any_written_ = true;
+      } catch (const PgError& error) {
+        if (!concerns_one_command(error)) throw StoreError(while_running(error.kind()), error.what());
+        if (error.kind() == StoreFailure::full) {
+          without_claims(batch, places, outcomes, error);
+        } else {
+          each_alone(batch, places, outcomes);
+        }
+        any_written_ = true;
+      }
+    } catch (const StoreError& error) {
+      if (!any_written_) throw;
+      for (const std::size_t place : places) outcomes[place] = Failed{error.kind(), error.what()};
+    }
+  }
+
+  void one_round(std::span<const Command> batch, const Places& places, std::vector<Outcome>& outcomes) {
+    Round round(batch, places, Foreign::answer_in_progress);
+    for (int attempt = 1;; ++attempt) {
+      Connection& connection = link_.get();
+      const MonoTime before = shared_->clocks.mono();
+      try {
+        const ResultPtr result = connection.run(Round::statement(Caller::gateway), round.parameters());
+        const auto answered = round.read(result.get(), outcomes);
+        link_.succeeded();
+        remember(batch, outcomes, answered, before);
+        return;
+      } catch (const PgError& error) {
+        link_.failed(error);
+        if (!is_worth_repeating(error.sqlstate()) || attempt == kRepeats) throw;
+      }
+    }
+  }
+
+  // Room for a completion may be found in pages that are there; a claim can wait until there is more.
+  void without_claims(std::span<const Command> batch, const Places& places, std::vector<Outcome>& outcomes,
+                      const PgError& error) {
+    Places rest;
+    for (const std::size_t place : places) {
+      if (grants_work(batch[place])) {
+        outcomes[place] = Failed{StoreFailure::full, error.what()};
+      } else {
+        rest.push_back(place);
+      }
+    }
+    each_alone(batch, rest, outcomes);
+  }
+
+  void each_alone(std::span<const Command> batch, const Places& places, std::vector<Outcome>& outcomes) {
+    for (const std::size_t place : places) {
+      try {
+        one_round(batch, {place}, outcomes);
+      } catch (const StoreError& error) {
+        outcomes[place] = Failed{while_running(error.kind()), error.what()};
+      }
+    }
+  }
+
+  void remember(std::span<const Command> batch, const std::vector<Outcome>& outcomes,
+                const std::vector<Round::Answered>& answered, MonoTime before) {
+    for (const Round::Answered& its : answered) {
+      const milliseconds left = with_margin(its.left.value_or(24h));
+      if (left <= 0ms) continue;
+      Record record;
+      const Command& command = batch[its.place];
+      const auto& result = std::get<Result>(outcomes[its.place]);
+      if (const auto* claim = std::get_if<command::Claim>(&command)) {
+        const auto& replay = std::get<result::Replay>(result);
+        record.token = {claim->scope, claim->key, {}, 0};
+        record.fingerprint = claim->fingerprint;
+        record.answer = replay.answer;
+        record.expires_at = replay.expires_at;
+      } else if (const auto* complete = std::get_if<command::Complete>(&command)) {
+        record.token = complete->token;
+        record.fingerprint = its.fingerprint;
+        record.answer = complete->answer;
+        record.expires_at = std::get<result::Ok>(result).expires_at;
+      } else {
+        continue;
+      }
+      shared_->answers.keep(record, before + left);
+    }
+  }
+
+  Outcome sweep(const command::Sweep& command) {
+    try {
+      const std::lock_guard lock(shared_->sweeping);
+      const ResultPtr clock = statement("SELECT stet.now_ms() AS now_ms");
+      const Now now{WallTime(milliseconds(Row(clock.get(), 0).integer("now_ms"))), shared_->clocks.mono()};
+      if (shared_->guard.pass(now, command.clock) == result::SweepClock::jumped) {
+        return result::Swept{0, 0, result::SweepClock::jumped};
+      }
+      if (command.limit == 0) return result::Swept{};
+      Parameters parameters;
+      parameters.add(static_cast<std::int32_t>(std::min<std::size_t>(command.limit, 100'000)));
+      const ResultPtr swept = statement("SELECT * FROM stet.sweep($1)", parameters);
+      any_written_ = true;
+      const Row row(swept.get(), 0);
+      return result::Swept{static_cast<std::size_t>(row.integer("expired")), static_cast<std::size_t>(row.integer("removed")),
+                           result::SweepClock::sane};
+    } catch (const StoreError& error) {
+      return Failed{while_running(error.kind()), error.what()};
+    }
+  }
+
+  ResultPtr statement(const char* sql) {
+    Parameters none;
+    return statement(sql, none);
+  }
+
+  ResultPtr statement(const char* sql, Parameters& parameters) {
+    Connection& connection = link_.get();
+    try {
+      ResultPtr result = connection.run(sql, parameters);
+      link_.succeeded();
+      return result;
+    } catch (const PgError& error) {
+      link_.failed(error);
+      throw;
+    }
+  }
+
+  // ---- reading ----
+
+  // Once more on a new connection when the old one broke: nothing can have been written.
+  ResultPtr reading(const char* sql, Parameters& parameters) {
+    for (int attempt = 1;; ++attempt) {
+      try {
+        Connection& connection = link_.get();
+        ResultPtr result = connection.run(sql, parameters, kReadingTime);
+        link_.succeeded();
+        return result;
+      } catch (const PgError& error) {
+        link_.failed(error);
+        const bool lost = error.connection() == PgError::Connection::gone;
+        if (!lost || attempt > 1) throw StoreError(reading_failure(error.kind()), error.what());
+      } catch (const StoreError& error) {
+        throw StoreError(reading_failure(error.kind()), error.what());
+      }
+    }
+  }
+
+  static StoreFailure reading_failure(StoreFailure kind) {
+    return kind == StoreFailure::corrupt ? kind : StoreFailure::unavailable;
+  }
+
+  const std::shared_ptr<Shared> shared_;
+  Link link_;
+  bool any_written_ = false;  // by this batch
+};
+
+}  // namespace
+
+bool is_postgres(std::string_view url) {
+  return url.starts_with("postgresql://") || url.starts_with("postgres://");
+}
+
+std::vector<std::unique_ptr<Store>> open(const std::string& url, const Options& options) {
+  const auto shared = std::make_shared<Shared>(options);
+  std::vector<std::unique_ptr<Store>> stores;
+  for (std::size_t i = 0; i < std::max<std::size_t>(options.connections, 1); ++i) {
+    auto store = std::make_unique<PostgresStore>(url, options, shared);
+    if (i == 0) store->connect(options.missing);
+    stores.push_back(std::move(store));
+  }
+  return stores;
+}
+
+}  // namespace stet::stores::postgres
