@@ -96,6 +96,7 @@ std::unique_ptr<Operators> on_store(const std::string& url, std::shared_ptr<cons
   options.free_space_floor = wanted.free_space_floor;
   options.ballast = wanted.ballast;
   options.encryption_key = wanted.encryption_key;
+  options.missing = stores::OpenOptions::Missing::refuse;
   options.notice = [](std::string_view line) { std::cerr << line << '\n'; };
   return std::make_unique<OnStore>(stores::open_store(url, options), std::move(config));
 }

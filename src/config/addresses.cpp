@@ -134,12 +134,23 @@ Expected<std::string, std::string> check_store(std::string_view text) {
       return unexpected<std::string>("a store in memory forgets every claim; sqlite:PATH was meant");
     return std::string(text);
   }
-  for (const std::string_view later : {"postgresql", "postgres", "redis", "rediss", "redis-cluster"})
+  if (scheme == "postgresql" || scheme == "postgres") {
+    if (!is_postgres_store(text))
+      return unexpected<std::string>(std::string(scheme) + ":// was meant, with two slashes: \"postgresql://host/database\"");
+    return std::string(text);
+  }
+  for (const std::string_view later : {"redis", "rediss", "redis-cluster"})
     if (scheme == later)
       return unexpected<std::string>("a " + std::string(later) +
-                                     ": store is not in this release; sqlite:PATH is");
-  return unexpected<std::string>(quoted(text) +
-                                 " is no store: sqlite:PATH was meant, such as \"sqlite:stet.db\"");
+                                     ": store is not in this release; sqlite:PATH and postgresql://host/database are");
+  // Whatever it is, it may hold a password.
+  return unexpected<std::string>(
+      (text.find('@') == text.npos ? quoted(text) + " is" : std::string("this is")) +
+      " no store: sqlite:PATH was meant, such as \"sqlite:stet.db\", or postgresql://host/database");
+}
+
+bool is_postgres_store(std::string_view url) {
+  return url.starts_with("postgresql://") || url.starts_with("postgres://");
 }
 
 }  // namespace stet::config

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "config/route_table.hpp"
+#include "config/units.hpp"
 
 namespace stet::config {
 namespace {
@@ -72,9 +73,10 @@ void check_joins(const TopDraft& top, const RouteDraft& draft, Findings& finding
                    "upstream_joins cannot be combined with store_options.encryption_key: the upstream writes "
                    "the answer, "
                    "and has no key");
-  findings.error(
-      *place,
-      "upstream_joins needs the PostgreSQL store, which is not in this release; with sqlite: it is refused");
+  if (!is_postgres_store(top.config.store))
+    findings.error(*place,
+                   "upstream_joins needs the PostgreSQL store, in whose transactions the upstream joins: store = "
+                   "\"postgresql://…\" was meant");
 }
 
 void check_statuses(const RouteDraft& draft, Findings& findings) {

@@ -108,6 +108,7 @@ struct StoreOptions {
   Durability durability = Durability::full;
   std::uint64_t free_space_floor = 256 << 20;
   std::uint64_t ballast = 64 << 20;
+  std::size_t pool = 2;  // connections to PostgreSQL
   bool operator==(const StoreOptions&) const = default;
 };
 

@@ -81,8 +81,8 @@ const RouteKey kKeys[] = {
        read_flag(r, v, promised);
        d.route.policy.promise = promised ? UpstreamPromise::idempotent : UpstreamPromise::none;
      }},
-    {{"upstream_joins", D, "false", "false",
-      "the upstream records the answer in its own transaction (needs PostgreSQL)"},
+    {{"upstream_joins", D, "false", "true",
+      "the upstream records the answer in the transaction of its rows (needs the PostgreSQL store)"},
      [](Reading& r, const Value& v, RouteDraft& d) { read_flag(r, v, d.route.upstream_joins); }},
     {{"reconcile.url", D, "", R"("http://127.0.0.1:4000/outcome")", "asked by on_unknown = \"ask\""},
      [](Reading& r, const Value& v, RouteDraft& d) { read_url_text(r, v, d.route.reconcile_url); }},
@@ -128,7 +128,6 @@ constexpr LaterKey kLater[] = {
     {"tls.certificate", Where::top,
      "TLS on the listener is not in this release; an ingress in front can speak it"},
     {"tls.key", Where::top, "TLS on the listener is not in this release; an ingress in front can speak it"},
-    {"store_options.pool", Where::top, "a setting of the PostgreSQL store, which is not in this release"},
     {"store_options.allow_loss", Where::top, "a setting of the Redis store, which is not in this release"},
     {"store_options.wait_replicas", Where::top, "a setting of the Redis store, which is not in this release"},
     {"webhook", Where::route, "webhook routes come in a later release"},

@@ -223,6 +223,8 @@ const TopKey kKeys[] = {
      [](Reading& r, const Value& v, TopDraft& d) {
        read_size(r, v, d.config.store_options.ballast, 0, kMaxSize);
      }},
+    {{"store_options.pool", T, "2", "4", "connections of a gateway to PostgreSQL, a thread each"},
+     [](Reading& r, const Value& v, TopDraft& d) { read_count(r, v, d.config.store_options.pool, 1, 64); }},
     {{"jwt.secret", T, "", R"("env:JWT_SECRET")", "verifies HS256 tokens for scope jwt:… (secret)"},
      &read_jwt_secret},
     {{"jwt.public_key", T, "", R"("file:jwt.pem")", "verifies RS256 and ES256 tokens for scope jwt:… (PEM)"},

@@ -31,6 +31,7 @@ Expected<UpstreamUrl, std::string> parse_url(std::string_view, UrlQuery);
 
 // The store's URL, as far as this release can open it.
 Expected<std::string, std::string> check_store(std::string_view);
+bool is_postgres_store(std::string_view url);
 
 bool is_token(std::string_view);  // RFC 9110 section 5.6.2: a field name, a method
 std::string lower(std::string_view);

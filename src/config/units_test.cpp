@@ -91,7 +91,10 @@ TEST(Urls, refuse_what_would_be_ignored) {
 TEST(StoreUrls, are_those_that_this_release_can_open) {
   EXPECT_TRUE(check_store("sqlite:stet.db"));
   EXPECT_TRUE(check_store("sqlite:/var/lib/stet.db"));
-  EXPECT_NE(check_store("postgresql://h/db").error().find("not in this release"), std::string::npos);
+  EXPECT_TRUE(check_store("postgresql://h/db"));
+  EXPECT_TRUE(check_store("postgres://u:p@a,b:5433/db?target_session_attrs=read-write"));
+  EXPECT_NE(check_store("postgresql:h/db").error().find("two slashes"), std::string::npos);
+  EXPECT_EQ(check_store("mysql://u:secret@h/db").error().find("secret"), std::string::npos);
   EXPECT_NE(check_store("redis://h").error().find("not in this release"), std::string::npos);
   EXPECT_NE(check_store("sqlite:///var/x.db").error().find("\"sqlite:/var/x.db\""), std::string::npos);
   for (const char* text : {"", "stet.db", "sqlite:", "sqlite::memory:", "mysql://h"})

@@ -49,6 +49,7 @@ stores::OpenOptions open_options(const config::Config& config, admin::Log& log) 
   options.free_space_floor = config.store_options.free_space_floor;
   options.ballast = config.store_options.ballast;
   options.encryption_key = config.store_options.encryption_key;
+  options.pool = config.store_options.pool;
   options.notice = [&log](std::string_view line) { log.event(Level::info, "store", line); };
   return options;
 }
@@ -85,9 +86,10 @@ class Service {
   // The error is one sentence for the log.
   std::optional<std::string> open() {
     try {
-      auto store = stores::open_store(config_->store, open_options(*config_, log_));
-      committer_ = std::make_unique<stores::Committer>(
-          std::make_unique<admin::CountedStore>(std::move(store), metrics_.store));
+      std::vector<std::unique_ptr<Store>> counted;
+      for (auto& store : stores::open_stores(config_->store, open_options(*config_, log_)))
+        counted.push_back(std::make_unique<admin::CountedStore>(std::move(store), metrics_.store));
+      committer_ = std::make_unique<stores::Committer>(std::move(counted));
     } catch (const StoreError& error) {
       return std::string("store: ") + error.what();
     }
