@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "config/checks.hpp"
+#include "config/promise.hpp"
 #include "config/section.hpp"
 
 namespace stet::config {
@@ -170,7 +171,11 @@ Expected<Loaded, std::vector<Finding>> assemble(Sources sources, const std::vect
   if (readable) {
     check_top(top, whole, findings);
     check_route(top, defaults, findings);
-    for (const RouteDraft& route : routes) check_route(top, route, findings);
+    check_promise(defaults, findings);
+    for (const RouteDraft& route : routes) {
+      check_route(top, route, findings);
+      check_promise(route, findings);
+    }
     check_reachable(routes, findings);
   }
 
@@ -179,9 +184,11 @@ Expected<Loaded, std::vector<Finding>> assemble(Sources sources, const std::vect
   all = findings.take();
   if (failed) return unexpected(std::move(all));
   apply_lists(defaults);
+  apply_promise(defaults.route);
   top.config.defaults = std::move(defaults.route);
   for (RouteDraft& route : routes) {
     apply_lists(route);
+    apply_promise(route.route);
     top.config.routes.push_back(std::move(route.route));
   }
   return Loaded{std::make_shared<const Config>(std::move(top.config)), std::move(all), std::move(sources)};

@@ -58,5 +58,13 @@ TEST(AnswerHeaders, follow_the_routes_exceptions) {
   EXPECT_THAT(stored_headers(lines, route), ElementsAre(Header{"Set-Cookie", "theme=dark"}));
 }
 
+// An upstream that joins writes its lines into the record itself.
+TEST(AnswerHeaders, replay_nothing_recorded_that_would_frame_the_answer_or_speak_as_the_gateway) {
+  const Headers recorded{{"content-length", "9000"}, {"Transfer-Encoding", "chunked"}, {"Connection", "close"},
+                         {"STET-Outcome", "unknown"}, {"idempotent-replayed", "no"}, {"Location", "/charges/1"}};
+  EXPECT_FALSE(all_stored(recorded, {}));
+  EXPECT_THAT(replayed_headers(recorded, {}), ElementsAre(Header{"Location", "/charges/1"}));
+}
+
 }  // namespace
 }  // namespace stet::gateway

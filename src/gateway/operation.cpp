@@ -65,9 +65,17 @@ void Operation::finish() {
   wake_at_.reset();
   pause_ends_.reset();
   running_.release();
+  waiting_.release();
   say_late_end();
+  stop_polling(still_in_progress() ? RunningOperations::Polled::left : RunningOperations::Polled::seen);
   if (registered_ == Registered::yes) station_.shared.running.end(here(), exchange_.last_word());
   self_.reset();
+}
+
+// What the caller was told says nothing new to the others who wait for another gateway.
+bool Operation::still_in_progress() const {
+  const auto* shown = reply_ ? std::get_if<Shown>(&*reply_) : nullptr;
+  return shown != nullptr && shown->outcome == Outcome::in_progress;
 }
 
 // The caller had an answer before this; for operators, what it came to.
@@ -149,13 +157,15 @@ void Operation::perform(action::Refingerprint& action) {
 void Operation::perform(action::Forward& action) {
   station_.shared.running.begin(exchange_.id());
   registered_ = Registered::yes;
+  waiting_.release();
+  stop_polling(RunningOperations::Polled::seen);  // who waits here waits for us now
   running_ = admin::Held(station_.shared.metrics.process.in_flight);
   facts_.attempt = action.token.attempt;
   const config::UpstreamUrl& upstream = station_.next_upstream(*request_.received->snapshot);
   attempt_ = std::make_shared<UpstreamAttempt>(
       station_.upstreams,
       UpstreamAttempt::Order{upstream, route().route, head().method,
-                             onward_head(upstream, action.token.attempt), request_.body, request_.received->snapshot->tls(),
+                             onward_head(upstream, action.token), request_.body, request_.received->snapshot->tls(),
                              action.send_before});
   spawn(station_.worker, forward(attempt_));
 }
@@ -180,14 +190,15 @@ Task<void> Operation::forward(std::shared_ptr<UpstreamAttempt> attempt) {
   feed(event::Upstream{std::move(outcome)});
 }
 
-std::string Operation::onward_head(const config::UpstreamUrl& upstream, std::uint32_t attempt) const {
+std::string Operation::onward_head(const config::UpstreamUrl& upstream, const Token& token) const {
   std::vector<Header> add;
-  add.reserve(4);
+  add.reserve(5);
   if (!request_.key.spelling.empty()) {
     add.push_back({route().route.key_headers.front(), request_.key.spelling});
   }
   add.push_back({"Stet-Operation", exchange_.id().text()});
-  add.push_back({"Stet-Attempt", std::to_string(attempt)});
+  add.push_back({"Stet-Attempt", std::to_string(token.attempt)});
+  if (request_.received->snapshot->tokens() == Snapshot::Tokens::sent) add.push_back({"Stet-Token", token.text()});
   add.push_back({"Accept-Encoding", "identity"});
   const bool bodiless = head().framing == http::BodyFraming::none;
   std::string text;
@@ -218,22 +229,36 @@ Task<void> Operation::ask(Token token) {
 // ---- another owner ----
 
 void Operation::perform(action::AwaitOwner& action) {
-  const auto waiting = station_.shared.running.wait(here(), [self = shared_from_this()](OwnerNews news) mutable {
+  const auto tell = [self = shared_from_this()](RunningOperations::News news) mutable {
     Worker& worker = self->station_.worker;
-    worker.post([self = std::move(self), news = std::move(news)] {
-      self->ticket_.reset();
-      self->waiting_.release();
-      self->feed(event::OwnerSays{news});
-    });
-  });
-  if (const auto* ticket = std::get_if<RunningOperations::Ticket>(&waiting)) {
-    ticket_ = *ticket;
-    waiting_ = admin::Held(station_.shared.metrics.process.waiters);
-  } else if (std::holds_alternative<RunningOperations::TooMany>(waiting)) {
+    worker.post([self = std::move(self), news = std::move(news)] { self->told(news); });
+  };
+  using As = RunningOperations::As;
+  const auto waiting = station_.shared.running.wait(here(), tell, polls_ == Polls::yes ? As::poller : As::waiter);
+  if (std::holds_alternative<RunningOperations::TooMany>(waiting)) {
     feed(event::OwnerSays{owner::TooManyWaiters{}});
+    return;
+  }
+  waiting_ = admin::Held(station_.shared.metrics.process.waiters);
+  if (const auto* ticket = std::get_if<RunningOperations::Ticket>(&waiting)) {
+    polls_ = Polls::no;
+    ticket_ = *ticket;
   } else {
+    polls_ = Polls::yes;
     pause_ends_ = std::chrono::steady_clock::now() + action.pause;
   }
+}
+
+void Operation::told(const RunningOperations::News& news) {
+  ticket_.reset();
+  waiting_.release();
+  if (news.part == RunningOperations::Part::poll) polls_ = Polls::yes;
+  feed(event::OwnerSays{news.news});
+  if (life_ == Life::finished) stop_polling(RunningOperations::Polled::left);  // the part has found nobody here any more
+}
+
+void Operation::stop_polling(RunningOperations::Polled how) {
+  if (std::exchange(polls_, Polls::no) == Polls::yes) station_.shared.running.stop_polling(exchange_.id(), how);
 }
 
 void Operation::perform(action::StopWaiting&) {
@@ -241,6 +266,7 @@ void Operation::perform(action::StopWaiting&) {
   waiting_.release();
   if (ticket_) station_.shared.running.leave(exchange_.id(), *ticket_);
   ticket_.reset();
+  stop_polling(RunningOperations::Polled::left);
 }
 
 // ---- the caller ----

@@ -73,10 +73,13 @@ class Operation final : public Timed, public std::enable_shared_from_this<Operat
   void perform(action::Reply&);
 
   void stored(Store::Outcome);
+  void told(const RunningOperations::News&);
+  void stop_polling(RunningOperations::Polled);
+  bool still_in_progress() const;
   void say_late_end();
   Task<void> forward(std::shared_ptr<UpstreamAttempt>);
   Task<void> ask(Token);
-  std::string onward_head(const config::UpstreamUrl&, std::uint32_t attempt) const;
+  std::string onward_head(const config::UpstreamUrl&, const Token&) const;
 
   RunningOperations::Of here() const { return {exchange_.id(), request_.fingerprint.digest}; }
   const RouteInUse& route() const { return *request_.received->route; }
@@ -98,7 +101,8 @@ class Operation final : public Timed, public std::enable_shared_from_this<Operat
   enum class Late : std::uint8_t { no, yes } late_ = Late::no;  // the caller was answered before the end
 
   std::optional<MonoTime> wake_at_;
-  std::optional<MonoTime> pause_ends_;  // AwaitOwner, when nobody here runs it
+  std::optional<MonoTime> pause_ends_;  // AwaitOwner, when nobody here runs it and we ask the store
+  enum class Polls : std::uint8_t { no, yes } polls_ = Polls::no;
   std::optional<RunningOperations::Ticket> ticket_;
   admin::Held waiting_;
   admin::Held running_;  // in flight, or detached once the caller has its answer

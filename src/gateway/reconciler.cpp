@@ -11,7 +11,7 @@ using namespace std::chrono_literals;
 
 // A crash leaves its records to the first pass after the restart; later ones are rare. Between passes a retry settles
 // its own record anyway.
-constexpr std::chrono::seconds kEvery{15};
+constexpr std::chrono::milliseconds kEvery = 15s;
 constexpr std::size_t kPage = 500;
 constexpr std::chrono::milliseconds kFirstPause = 5s;
 constexpr std::chrono::milliseconds kLongestPause = 10min;
@@ -22,9 +22,15 @@ Task<void> Reconciler::run() {
   Timer timer(station_.worker.executor());
   for (;;) {
     co_await pass();
-    timer.expires_after(kEvery);
+    timer.expires_after(about(kEvery));
     co_await timer.async_wait(as_result);
   }
+}
+
+// Several gateways may share the store and have been started together: they do not go in step, and whoever comes later
+// finds settled what the first one has settled.
+std::chrono::milliseconds Reconciler::about(std::chrono::milliseconds time) {
+  return time * std::uniform_int_distribution<int>(70, 130)(random_) / 100;
 }
 
 Task<void> Reconciler::pass() {
@@ -69,7 +75,7 @@ Task<void> Reconciler::ask(const Record& record, const config::Route& route) {
   entry.seen = true;
   if (entry.next > now) co_return;
   entry.pause = std::min(entry.pause * 2, kLongestPause);
-  entry.next = now + entry.pause;
+  entry.next = now + about(entry.pause);
   const AskVerdict verdict = co_await ask_upstream(station_, station_.snapshot, route, record.token);
   if (const auto* completed = std::get_if<asked::Completed>(&verdict)) {
     co_await execute(station_, command::Complete{record.token, completed->answer, std::nullopt});

@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <random>
 
 #include "gateway/station.hpp"
 
@@ -24,9 +25,11 @@ class Reconciler {
   Task<void> pass();
   Task<void> settle(const Record&);
   Task<void> ask(const Record&, const config::Route&);
+  std::chrono::milliseconds about(std::chrono::milliseconds);
 
   Station& station_;
   std::map<OperationId, Asked> asked_;
+  std::minstd_rand random_{std::random_device{}()};
 };
 
 }  // namespace stet::gateway

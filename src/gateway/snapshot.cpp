@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "config/promise.hpp"
 #include "gateway/upstream_tls.hpp"
 
 namespace stet::gateway {
@@ -30,6 +31,7 @@ Snapshot::Snapshot(std::shared_ptr<const config::Config> config, admin::Metrics&
       table_(*config_),
       request_limits_{config_->limits.request_line, config_->limits.headers, config_->limits.header_fields},
       tls_(asks_over_https(*config_) ? std::make_shared<const UpstreamTls>(*config_) : nullptr),
+      tokens_(config::sends_token(*config_) ? Tokens::sent : Tokens::kept),
       defaults_(in_use(config_->defaults, metrics)) {
   routes_.reserve(config_->routes.size());
   for (const config::Route& route : config_->routes) routes_.push_back(in_use(route, metrics));

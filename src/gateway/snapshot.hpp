@@ -31,12 +31,16 @@ class Snapshot {
   const RouteInUse& find(std::string_view method, std::string_view path) const;
   const std::shared_ptr<const UpstreamTls>& tls() const { return tls_; }  // nullptr: nothing is asked over https
   const http::HeadLimits& request_limits() const { return request_limits_; }
+  // Whether attempts carry Stet-Token: services can join them to their own transactions.
+  enum class Tokens : std::uint8_t { kept, sent };
+  Tokens tokens() const { return tokens_; }
 
  private:
   const std::shared_ptr<const config::Config> config_;
   const config::RouteTable table_;
   const http::HeadLimits request_limits_;
   const std::shared_ptr<const UpstreamTls> tls_;
+  const Tokens tokens_;
   const RouteInUse defaults_;
   std::vector<RouteInUse> routes_;  // in the order of config_.routes
 };
