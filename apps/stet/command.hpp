@@ -24,5 +24,6 @@ void add_check_config(CLI::App&, Run&);
 void add_keys(CLI::App&, Run&);
 void add_demo_api(CLI::App&, Run&);
 void add_probe(CLI::App&, Run&);
+void add_schema(CLI::App&, Run&);
 
 }  // namespace stet::app

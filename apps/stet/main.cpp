@@ -12,7 +12,7 @@ namespace {
 using namespace stet::app;
 
 constexpr void (*kCommands[])(CLI::App&, Run&) = {&add_serve, &add_check_config, &add_keys, &add_demo_api,
-                                                  &add_probe};
+                                                  &add_probe, &add_schema};
 
 }  // namespace
 
