@@ -19,7 +19,7 @@ struct Line {
   std::array<const char*, 8> becomes;
 };
 
-const std::array<Line, 16> kTable{{
+const std::array<Line, 17> kTable{{
     {"claim of another owner",
      {"claimed", "in_progress", "lapsed", "lapsed", "unknown", "replay", "expired", "in_progress"},
      {"pending", "", "", "", "", "", "", ""}},
@@ -53,6 +53,9 @@ const std::array<Line, 16> kTable{{
     {"settle_unknown",
      {"fenced", "ok", "ok", "ok", "ok", "fenced", "fenced", "fenced"},
      {"", "unknown", "unknown", "unknown", "unknown", "", "", ""}},
+    {"settle_unknown by an observer",
+     {"fenced", "fenced", "ok", "ok", "ok", "fenced", "fenced", "fenced"},
+     {"", "", "unknown", "unknown", "unknown", "", "", ""}},
     {"advance",
      {"fenced", "ok", "ok", "ok", "fenced", "fenced", "fenced", "fenced"},
      {"", "", "", "", "", "", "", ""}},
@@ -87,6 +90,9 @@ Command make(std::string_view what, const command::Claim& by, const Answer& answ
   if (what == "release") return command::Release{token};
   if (what == "give_back") return command::GiveBack{token};
   if (what == "settle_unknown") return command::SettleUnknown{token};
+  if (what == "settle_unknown by an observer") {
+    return command::SettleUnknown{token, command::SettleUnknown::By::observer};
+  }
   if (what == "advance") return command::Advance{token, "charged"};
   if (what == "settle with an answer") return command::Settle{token, Nonce::random(), other};
   if (what == "settle by release") return command::Settle{token, Nonce::random(), std::nullopt};
