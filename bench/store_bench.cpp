@@ -1,7 +1,10 @@
-// What the embedded store does on this machine, without the gateway.
+// What a store does on this machine, without the gateway.
 //
 //   store_bench [--keys N] [--seconds S] [--batch N] [--dir DIR] [--sweep] [--start] [--fill FILE]
+//   store_bench --store postgresql://… [--keys N] [--seconds S] [--batch N | --callers N --pool N]
 //
+// --store measures PostgreSQL instead of a new file: N operations a batch on one connection, or so many callers, each with one
+// operation at a time, before a committer with so many connections, as in the gateway.
 // Puts N completed operations into a new file, then claims and completes new random keys for S seconds, so
 // many a batch, with a durable commit each. --sweep measures the steady state instead: N answers and N
 // tombstones are due, and each pair of batches is followed by a sweep of twice as many rows, so that the file
@@ -26,6 +29,8 @@
 #include <string>
 #include <vector>
 
+#include "callers.hpp"
+#include "stores/open.hpp"
 #include "stores/sqlite/sqlite_store.hpp"
 
 namespace {
@@ -40,6 +45,9 @@ struct Flags {
   std::chrono::seconds time{5};
   std::filesystem::path directory = std::filesystem::temp_directory_path();
   std::string fill;
+  std::string store;
+  std::size_t callers = 0;
+  std::size_t pool = 1;
   bool sweep = false;
   bool start = false;
 };
@@ -69,6 +77,12 @@ Flags parse(int argc, char** argv) {
       flags.batch = number(argv[++i]);
     } else if (flag == "--seconds" && has_value) {
       flags.time = std::chrono::seconds(number(argv[++i]));
+    } else if (flag == "--store" && has_value) {
+      flags.store = argv[++i];
+    } else if (flag == "--callers" && has_value) {
+      flags.callers = number(argv[++i]);
+    } else if (flag == "--pool" && has_value) {
+      flags.pool = number(argv[++i]);
     } else if (flag == "--fill" && has_value) {
       flags.fill = argv[++i];
     } else if (flag == "--dir" && has_value) {
@@ -76,7 +90,7 @@ Flags parse(int argc, char** argv) {
     } else {
       std::fprintf(stderr,
                    "usage: store_bench [--keys N] [--seconds S] [--batch N] [--dir DIR] [--sweep] [--start] "
-                   "[--fill FILE]\n");
+                   "[--fill FILE] [--store URL [--callers N] [--pool N]]\n");
       std::exit(2);
     }
   }
@@ -111,24 +125,9 @@ class Load {
     std::vector<Command> claims;
     std::vector<Command> completions;
     for (std::size_t i = 0; i < batch_; ++i) {
-      command::Claim c;
-      c.scope = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08";
-      c.nonce = Nonce::random();
-      c.key = key(c.nonce);
-      c.fingerprint.digest.fill(7);
-      c.fingerprint.recipe = "v1 json";
-      c.method = "POST";
-      c.path = "/v1/charges";
-      c.terms.scope_rule = "credentials";
-      c.lease = 30s;
-      completions.emplace_back(
-          command::Complete{{c.scope, c.key, c.nonce, 1},
-                            {201,
-                             {{"Content-Type", "application/json"}, {"Location", "/v1/charges/1"}},
-                             std::string(200, 'x'),
-                             Kept::whole},
-                            std::nullopt});
-      claims.emplace_back(std::move(c));
+      const bench::Operation operation = bench::new_operation();
+      claims.emplace_back(operation.claim);
+      completions.emplace_back(operation.complete);
     }
     check(store_.execute(claims));
     check(store_.execute(completions));
@@ -144,7 +143,6 @@ class Load {
   std::size_t swept() const { return swept_; }
 
  private:
-  static std::string key(const Nonce& nonce) { return Token{"", "", nonce, 1}.text(); }
   static void check(const std::vector<Store::Outcome>& outcomes) {
     for (const auto& outcome : outcomes) {
       if (std::holds_alternative<Store::Failed>(outcome)) {
@@ -251,10 +249,40 @@ void run(const std::string& path, const Flags& flags) {
   if (flags.time.count() > 0) measure(*store, flags);
 }
 
+// The server's durability is its own; the second line says how it stands.
+void run_on_server(const Flags& flags) {
+  stores::OpenOptions options;
+  options.pool = flags.pool;
+  options.durability = stores::Durability::os;
+  options.notice = [](std::string_view line) { std::printf("notice      %.*s\n", static_cast<int>(line.size()), line.data()); };
+  auto opened = stores::open_stores(flags.store, options);
+  if (flags.keys > 0) {
+    const auto start = Clock::now();
+    fill(*opened.front(), flags.keys);
+    std::printf("prepared    %zu keys in %.1f s\n", flags.keys, seconds_since(start));
+  }
+  if (flags.callers == 0) return measure(*opened.front(), flags);
+  const double cpu_before = cpu_seconds();
+  const bench::Measured measured = bench::run_callers(std::move(opened), flags.callers, flags.time);
+  std::printf("operations  %.0f a second (claim and completion), %.1f us of CPU each, %zu callers, %zu connections, %.1f commands "
+              "a batch\n",
+              measured.operations_a_second, (cpu_seconds() - cpu_before) / static_cast<double>(measured.operations) * 1e6, flags.callers,
+              flags.pool, measured.commands_a_batch);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const Flags flags = parse(argc, argv);
+  if (!flags.store.empty()) {
+    try {
+      run_on_server(flags);
+      return 0;
+    } catch (const StoreError& error) {
+      std::fprintf(stderr, "store_bench: %s\n", error.what());
+      return 3;
+    }
+  }
   if (!flags.fill.empty()) {
     prepare(flags.fill, flags, std::make_shared<Wall>());
     return 0;
