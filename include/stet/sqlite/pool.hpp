@@ -2,7 +2,7 @@
 // Connections of the library's own to an SQLite file that may be yours: for durable claims before external calls, and
 // for services that would rather borrow a transaction than keep connections.
 //
-// Every commit is synced (synchronous = FULL); the journal mode is left as the file has it. WAL is the faster one.
+// The journal mode is left as the file has it; WAL is the faster one, by far.
 
 #include <chrono>
 #include <cstdint>
@@ -17,6 +17,11 @@ namespace stet::sqlite {
 struct PoolOptions {
   std::size_t connections = 4;  // at the most; opened when needed
   std::chrono::milliseconds busy_timeout = std::chrono::seconds(5);
+  enum class Durability : std::uint8_t {
+    full,  // what was committed survives power loss (synchronous = FULL)
+    os,    // … survives a crash of the process only
+  };
+  Durability durability = Durability::full;
   enum class Schema : std::uint8_t { apply, leave };
   Schema schema = Schema::apply;
 };

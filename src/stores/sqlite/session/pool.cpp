@@ -10,7 +10,9 @@ using stores::sqlite::SqlError;
 
 Pool::Inside::Line::Line(const Inside& pool) : database(pool.path, "") {
   sqlite3_busy_timeout(database.handle(), static_cast<int>(pool.options.busy_timeout.count()));
-  database.run("PRAGMA synchronous = FULL");
+  const bool full = pool.options.durability == PoolOptions::Durability::full;
+  // NORMAL does not sync each commit to a write-ahead log; to a rollback journal it would.
+  database.run(full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   session = std::make_unique<Session>(std::make_unique<Session::Inside>(
       database.handle(), pool.clocks, stores::sqlite::present_boot(), pool.guard));
 }

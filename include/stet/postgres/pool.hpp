@@ -1,0 +1,48 @@
+#pragma once
+// Connections of the library's own to a PostgreSQL database that may be yours: for durable claims before external calls, and
+// for services that would rather borrow a transaction than keep connections.
+//
+// As a store it uses the functions of the gateway (EXECUTE on all functions of the schema stet); its transactions get by with
+// what `stet schema apply --app-role` grants.
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "stet/pool.hpp"
+#include "stet/postgres/transaction.hpp"
+
+namespace stet::postgres {
+
+struct PoolOptions {
+  std::size_t connections = 4;  // at the most, for transactions; as many again for the store; opened when needed
+  std::chrono::milliseconds store_time = std::chrono::seconds(2);  // for one command to the store
+  enum class Schema : std::uint8_t { create, leave };              // where there is none
+  Schema schema = Schema::create;
+  SessionOptions session{};  // of transactions
+};
+
+class Pool final : public stet::Pool {
+ public:
+  // A URL (postgresql://…) or libpq's key=value text; several hosts are allowed. With
+  // Schema::create it connects at once, else with the first use. Throws StoreError.
+  explicit Pool(const std::string& url, const PoolOptions& = {});
+  ~Pool() override;  // after every transaction has ended
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  // Begun, on a connection of the pool; waits for one when all are lent. Threads: any, each its own transaction. Throws
+  // StoreError.
+  Transaction transaction();
+
+  std::vector<Outcome> execute(std::span<const Command> batch) override;
+  std::optional<Result> peek(const command::Claim&) noexcept override;
+  std::optional<Record> find(const OperationId&) override;
+  Page list(const Filter&, std::size_t limit, const std::string& cursor) override;
+
+ private:
+  struct Inside;
+  std::shared_ptr<Inside> inside_;
+};
+
+}  // namespace stet::postgres

@@ -1,0 +1,167 @@
+// The adapters, each under a real server on a free port of 127.0.0.1 and with a real client.
+
+#include <gmock/gmock.h>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
+#include <boost/beast/http/read.hpp>
+#include <boost/beast/http/write.hpp>
+#include <thread>
+
+#include "library/sqlite_for_test.hpp"
+#include "stet/http/beast.hpp"
+#include "stet/http/httplib.hpp"
+#include "stet/http/idempotent.hpp"
+#include "stet/sqlite/pool.hpp"
+
+namespace stet::http {
+namespace {
+
+class Service {
+ public:
+  Response charge(const Request& request) {
+    const auto once = idempotent(
+        options_, [this] { return pool_.transaction(); },
+        [](const Request& in, sqlite::Transaction& transaction) {
+          EXPECT_EQ(sqlite3_exec(transaction.handle(), "INSERT INTO charges (amount) VALUES (1)", nullptr, nullptr, nullptr),
+                    SQLITE_OK);
+          const auto id = std::to_string(sqlite3_last_insert_rowid(transaction.handle()));
+          return Response{201,
+                          {{"Content-Type", "text/plain"}, {"Link", "</a>"}, {"Link", "</b>"}},
+                          id + " " + in.method + " " + in.target};
+        });
+    return once(request);
+  }
+  int charges() { return database_.charges(); }
+
+ private:
+  stores::sqlite::TestFile file_;
+  library::UsersDatabase database_{file_.path()};
+  sqlite::Pool pool_{file_.path()};
+  Options options_{.scope = scope_of_header("X-Account")};
+};
+
+class HttplibServer {
+ public:
+  explicit HttplibServer(Service& service) {
+    server_.Post("/charges", [&service](const ::httplib::Request& in, ::httplib::Response& out) {
+      to_httplib(service.charge(from_httplib(in)), out);
+    });
+    port_ = server_.bind_to_any_port("127.0.0.1");
+    thread_ = std::thread([this] { server_.listen_after_bind(); });
+    while (!server_.is_running()) std::this_thread::yield();
+  }
+  ~HttplibServer() {
+    server_.stop();
+    thread_.join();
+  }
+  int port() const { return port_; }
+
+ private:
+  ::httplib::Server server_;
+  int port_ = 0;
+  std::thread thread_;
+};
+
+class BeastServer {
+ public:
+  explicit BeastServer(Service& service) : service_(service), thread_([this] { serve(); }) {}
+  ~BeastServer() {
+    stopping_ = true;
+    asio::io_context context;
+    tcp::socket wake(context);
+    boost::system::error_code ignored;
+    wake.connect(acceptor_.local_endpoint(), ignored);
+    thread_.join();
+  }
+  int port() const { return acceptor_.local_endpoint().port(); }
+
+ private:
+  using tcp = boost::asio::ip::tcp;
+  struct asio {
+    using io_context = boost::asio::io_context;
+  };
+
+  void serve() {
+    while (!stopping_) {
+      tcp::socket socket(context_);
+      acceptor_.accept(socket);
+      boost::beast::flat_buffer buffer;
+      boost::system::error_code error;
+      for (;;) {
+        boost::beast::http::request<boost::beast::http::string_body> in;
+        boost::beast::http::read(socket, buffer, in, error);
+        if (error) break;
+        const auto out = to_beast(service_.charge(from_beast(in)), in);
+        boost::beast::http::write(socket, out, error);
+        if (error || !out.keep_alive()) break;
+      }
+    }
+  }
+
+  Service& service_;
+  boost::asio::io_context context_;
+  tcp::acceptor acceptor_{context_, {boost::asio::ip::make_address("127.0.0.1"), 0}};
+  std::atomic<bool> stopping_ = false;
+  std::thread thread_;
+};
+
+template <class Server>
+class Adapter : public testing::Test {
+ protected:
+  ::httplib::Headers headers(const std::string& key) {
+    return {{"Idempotency-Key", key}, {"X-Account", "alice"}};
+  }
+  Service service_;
+  Server server_{service_};
+  ::httplib::Client client_{"127.0.0.1", server_.port()};
+};
+using Servers = testing::Types<HttplibServer, BeastServer>;
+TYPED_TEST_SUITE(Adapter, Servers);
+
+TYPED_TEST(Adapter, carries_a_request_and_its_answer_both_ways) {
+  const auto first = this->client_.Post("/charges?a=1&b=%20", this->headers("k"), "{}", "application/json");
+  ASSERT_TRUE(first);
+  EXPECT_EQ(first->status, 201);
+  EXPECT_EQ(first->body, "1 POST /charges?a=1&b=%20");
+  EXPECT_EQ(first->get_header_value("Stet-Outcome"), "completed");
+  for (int i = 0; i < 2; ++i) {
+    const auto again = this->client_.Post("/charges?a=1&b=%20", this->headers("\"k\""), " { } ", "application/json");
+    ASSERT_TRUE(again);
+    EXPECT_EQ(again->status, 201);
+    EXPECT_EQ(again->body, first->body);
+    EXPECT_EQ(again->get_header_value("Idempotent-Replayed"), "true");
+    EXPECT_EQ(again->get_header_value("Content-Type"), "text/plain");
+    EXPECT_EQ(again->get_header_value_count("Link"), 2U);
+    EXPECT_EQ(again->get_header_value_count("Content-Length"), 1U);
+  }
+  EXPECT_EQ(this->service_.charges(), 1);
+}
+
+TYPED_TEST(Adapter, shows_problems) {
+  const auto missing = this->client_.Post("/charges", {{"X-Account", "alice"}}, "{}", "application/json");
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->status, 400);
+  EXPECT_EQ(missing->get_header_value("Content-Type"), "application/problem+json");
+  this->client_.Post("/charges", this->headers("k"), "{}", "application/json");
+  for (int i = 0; i < 2; ++i) {
+    const auto reused = this->client_.Post("/charges", this->headers("k"), "[]", "application/json");
+    ASSERT_TRUE(reused);
+    EXPECT_EQ(reused->status, 422);
+  }
+  EXPECT_EQ(this->service_.charges(), 1);
+}
+
+TYPED_TEST(Adapter, tells_two_uploads_apart_and_one_upload_with_another_boundary_not) {
+  const auto upload = [&](const std::string& content) {
+    const ::httplib::MultipartFormDataItems parts{{"file", content, "a.txt", "text/plain"}, {"note", "x", "", ""}};
+    return this->client_.Post("/charges", this->headers("k"), parts);  // a new boundary each time
+  };
+  ASSERT_TRUE(upload("one"));
+  EXPECT_EQ(upload("one")->get_header_value("Stet-Outcome"), "replayed");
+  EXPECT_EQ(upload("two")->status, 422);
+  EXPECT_EQ(this->service_.charges(), 1);
+}
+
+}  // namespace
+}  // namespace stet::http

@@ -1,0 +1,165 @@
+#include "stet/postgres/pool.hpp"
+
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "stores/postgres/library/transaction_place.hpp"
+#include "stores/postgres/postgres_store.hpp"
+
+namespace stet::postgres {
+
+namespace pg = stores::postgres;
+
+namespace {
+
+// A statement of the caller's may take its time; this bounds BEGIN, COMMIT and ROLLBACK, the wait for a standby included.
+constexpr std::chrono::seconds kTransactionTime(30);
+
+// Things of which a thread takes one, made when they are needed, and gives it back.
+template <class T>
+class Shelf : public std::enable_shared_from_this<Shelf<T>> {
+ public:
+  explicit Shelf(std::size_t most) : most_(most) {}
+
+  // `make` is called outside the lock; `fits` says whether what comes back is of use to the next.
+  template <class Make, class Fits>
+  std::shared_ptr<T> take(Make make, Fits fits) {
+    std::unique_ptr<T> one;
+    {
+      std::unique_lock lock(mutex_);
+      given_back_.wait(lock, [this] { return !idle_.empty() || made_ < most_; });
+      if (idle_.empty()) {
+        ++made_;
+      } else {
+        one = std::move(idle_.back());
+        idle_.pop_back();
+      }
+    }
+    try {
+      if (one == nullptr || !fits(*one)) one = make();
+    } catch (...) {
+      give_back(nullptr);
+      throw;
+    }
+    return std::shared_ptr<T>(one.release(), [shelf = this->shared_from_this(), fits](T* back) {
+      std::unique_ptr<T> owned(back);
+      shelf->give_back(fits(*owned) ? std::move(owned) : nullptr);
+    });
+  }
+
+ private:
+  void give_back(std::unique_ptr<T> one) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (one != nullptr) {
+      idle_.push_back(std::move(one));
+    } else {
+      --made_;
+    }
+    given_back_.notify_one();
+  }
+
+  const std::size_t most_;
+  std::mutex mutex_;
+  std::condition_variable given_back_;
+  std::vector<std::unique_ptr<T>> idle_;
+  std::size_t made_ = 0;
+};
+
+using Stores = std::vector<std::unique_ptr<Store>>;
+
+}  // namespace
+
+struct Pool::Inside {
+  Inside(std::string to, const PoolOptions& how)
+      : url(std::move(to)), options(how), lines(std::make_shared<Shelf<pg::Connection>>(how.connections)) {}
+
+  std::shared_ptr<pg::Connection> line() {
+    return lines->take(
+        [this] { return std::make_unique<pg::Connection>(pg::Connection::open(url, kTransactionTime)); },
+        [](const pg::Connection& connection) {
+          return PQtransactionStatus(connection.get()) == PQTRANS_IDLE && connection.is_alive();
+        });
+  }
+
+  // One of the stores, which connect and connect again by themselves.
+  class Lent {
+   public:
+    explicit Lent(Inside& inside) : inside_(inside) {
+      std::unique_lock lock(inside_.mutex);
+      inside_.open();
+      inside_.given_back.wait(lock, [this] { return !inside_.idle.empty(); });
+      store_ = inside_.idle.back();
+      inside_.idle.pop_back();
+    }
+    ~Lent() {
+      const std::lock_guard lock(inside_.mutex);
+      inside_.idle.push_back(store_);
+      inside_.given_back.notify_one();
+    }
+    Lent(const Lent&) = delete;
+    Lent& operator=(const Lent&) = delete;
+    Store* operator->() const { return store_; }
+
+   private:
+    Inside& inside_;
+    Store* store_ = nullptr;
+  };
+
+  // Holding the mutex, but for the start.
+  void open() {
+    if (!stores.empty()) return;
+    stores = pg::open(url, store_options());
+    for (const auto& store : stores) idle.push_back(store.get());
+  }
+
+  pg::Options store_options() const {
+    pg::Options store;
+    store.connections = options.connections;
+    store.operation_time = options.store_time;
+    using Missing = stores::OpenOptions::Missing;
+    store.missing = options.schema == PoolOptions::Schema::create ? Missing::create : Missing::refuse;
+    return store;
+  }
+
+  const std::string url;
+  const PoolOptions options;
+  const std::shared_ptr<Shelf<pg::Connection>> lines;
+  std::mutex mutex;
+  std::condition_variable given_back;
+  Stores stores;
+  std::vector<Store*> idle;
+};
+
+Pool::Pool(const std::string& url, const PoolOptions& options) : inside_(std::make_shared<Inside>(url, options)) {
+  if (options.connections == 0) throw StoreError(StoreFailure::incompatible, "a pool needs at least one connection");
+  if (options.schema == PoolOptions::Schema::create) inside_->open();
+}
+
+Pool::~Pool() = default;
+
+Transaction Pool::transaction() {
+  auto line = inside_->line();
+  PGconn* const handle = line->get();
+  return Transaction(std::make_unique<Transaction::Place>(handle, inside_->options.session, std::move(line)));
+}
+
+std::vector<Store::Outcome> Pool::execute(std::span<const Command> batch) {
+  return Inside::Lent(*inside_)->execute(batch);
+}
+
+std::optional<Result> Pool::peek(const command::Claim& claim) noexcept {
+  const std::lock_guard lock(inside_->mutex);
+  return inside_->stores.empty() ? std::nullopt : inside_->stores.front()->peek(claim);
+}
+
+std::optional<Record> Pool::find(const OperationId& id) {
+  return Inside::Lent(*inside_)->find(id);
+}
+
+Page Pool::list(const Filter& filter, std::size_t limit, const std::string& cursor) {
+  return Inside::Lent(*inside_)->list(filter, limit, cursor);
+}
+
+}  // namespace stet::postgres
