@@ -29,8 +29,8 @@ void roll_back_quietly(Bank& bank) {
 
 // The user's code of run_once.hpp's first comment, each step of it on the trip wire.
 RunResult transfer_once(Bank& bank, Trip& trip) {
-  trip.step([&] { bank.begin(); });
   try {
+    trip.step([&] { bank.begin(); });
     TrippingSession session(bank.session(), trip);
     const RunResult result = run_once(session, kIntent, {}, [&](const Token&) {
       trip.step([&] { bank.run("UPDATE accounts SET money = money - 100 WHERE name = 'alice'"); });
@@ -52,8 +52,8 @@ RunResult transfer_once(Bank& bank, Trip& trip) {
 }
 
 void local(Bank& bank, Trip& trip, const std::function<void(Session&)>& work) {
-  trip.step([&] { bank.begin(); });
   try {
+    trip.step([&] { bank.begin(); });
     TrippingSession session(bank.session(), trip);
     work(session);
     trip.step([&] { bank.commit(); });
