@@ -239,6 +239,7 @@ class Exchange {
   std::uint32_t rounds_ = 0;
   // What the store may hold of this key by our doing or by another's, as far as we have been told.
   enum class Trace : std::uint8_t { none, of_another, perhaps_ours } trace_ = Trace::none;
+  enum class Claims : std::uint8_t { all_answered, one_in_doubt } claims_ = Claims::all_answered;
   enum class Caller : std::uint8_t { waits, answered } caller_ = Caller::waits;
 
   MonoTime now_{};

@@ -113,6 +113,7 @@ void Exchange::store_is_away(StoreFailure kind) {
     return;
   }
   if (claims && !refused) trace_ = Trace::perhaps_ours;
+  if (phase_ == Phase::claiming && !refused) claims_ = Claims::one_in_doubt;
   if (!store_ends_) store_ends_ = now_ + pace::kStoreGrace;
   if (!refused && now_ + pause_ < *store_ends_) {
     // The nonce tells our own claim from a stranger's, so repeating it costs nothing. A take-over whose reply

@@ -160,6 +160,38 @@ TEST(ExchangeJoined, says_unknown_of_a_fence_that_it_cannot_tell_from_a_stranger
   EXPECT_TRUE(run.shown->retryable);
 }
 
+// A claim whose reply was lost may still be on its way. If it arrives after the key was freed, it makes the
+// record again, under the very token that the upstream has: that cannot be called fenced for ever.
+TEST(ExchangeJoined, does_not_call_fenced_what_a_belated_claim_could_bring_back) {
+  Driven run(joining());
+  run.feed(event::StoreFailed{StoreFailure::unavailable});
+  run.wake();
+  run.stored(result::Claimed{});
+  run.upstream(upstream::Lost{"reset"});
+  ASSERT_TRUE(run.command<command::Release>());
+  run.stored(result::Ok{});
+  EXPECT_EQ(run.shown->outcome, Outcome::unknown);
+  EXPECT_FALSE(run.shown->new_key_safe);
+  EXPECT_TRUE(run.shown->retryable);
+
+  Driven not_sent(joining());  // no upstream has that token
+  not_sent.feed(event::StoreFailed{StoreFailure::unavailable});
+  not_sent.wake();
+  not_sent.stored(result::Claimed{});
+  not_sent.upstream(upstream::NotSent{"refused"});
+  not_sent.stored(result::Ok{});
+  EXPECT_EQ(not_sent.shown->outcome, Outcome::not_executed);
+
+  Driven taken(joining());  // what it would bring back is not the token that was forwarded
+  taken.feed(event::StoreFailed{StoreFailure::unavailable});
+  taken.wake();
+  taken.stored(result::Lapsed{kStranger, terms(OnUnknown::joined), false});
+  taken.stored(result::Claimed{5, "", false});
+  taken.upstream(upstream::Lost{"reset"});
+  taken.stored(result::Ok{});
+  EXPECT_EQ(taken.shown->outcome, Outcome::not_executed);
+}
+
 TEST(ExchangeJoined, knows_that_nothing_was_sent_whether_or_not_the_store_does) {
   Driven run = forwarded();
   run.upstream(upstream::NotSent{"refused"});

@@ -71,7 +71,12 @@ void Exchange::on(const event::Upstream& event) {
 }
 
 void Exchange::outcome(const UpstreamOutcome& from_upstream) {
-  settlement_ = settle(from_upstream, policy_, earlier_);
+  // A claim that is still on its way would make the record again after we have freed it, under the token that
+  // the upstream holds: of such an attempt it can never be said for certain that it will do nothing.
+  const bool may_come_back = policy_.terms.on_unknown == OnUnknown::joined && token_.attempt == 1 &&
+                             claims_ == Claims::one_in_doubt &&
+                             !std::holds_alternative<upstream::NotSent>(from_upstream);
+  settlement_ = settle(from_upstream, policy_, may_come_back ? Earlier::one_unknown : earlier_);
   switch (settlement_->write) {
     case Settlement::Write::complete:
       outcome_command_ = command::Complete{token_, settlement_->shown.answer, std::nullopt};

@@ -7,7 +7,7 @@ namespace stet::simulation {
 std::optional<Answer> Ledger::execute(const Token& token) {
   Entry& entry = entries_[token.key];
   if (token.attempt <= entry.promised) return std::nullopt;
-  if (kind_ == Upstream::naive || entry.effects == 0) ++entry.effects;
+  if (kind_ != Upstream::deduplicates || entry.effects == 0) ++entry.effects;
   // Each answer is told from every other, also of the same effect: a replay must be the first one, to the
   // byte.
   entry.answers.push_back(

@@ -13,7 +13,7 @@ namespace stet::simulation {
 
 class Ledger {
  public:
-  enum class Upstream : std::uint8_t { naive, deduplicates };
+  enum class Upstream : std::uint8_t { naive, deduplicates, joins };
   explicit Ledger(Upstream kind) : kind_(kind) {}
 
   // The request of one attempt arrives and is executed (or, where repeats are dropped, recognised).

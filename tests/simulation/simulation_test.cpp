@@ -35,6 +35,8 @@ void simulate(const Policy& base, Ledger::Upstream upstream) {
     if (::testing::Test::HasFailure()) return;
     const Counts& c = world.counts();
     sum.replays += c.replays, sum.unknowns += c.unknowns, sum.crashes += c.crashes, sum.fenced += c.fenced;
+    sum.reconciled += c.reconciled, sum.zombies += c.zombies, sum.refused += c.refused;
+    sum.not_executed += c.not_executed, sum.saved += c.saved;
     sum.take_overs += c.take_overs, sum.waits += c.waits, sum.late += c.late, sum.mismatches += c.mismatches;
   }
   // A run in which nothing of this happened has shown nothing.
@@ -46,6 +48,12 @@ void simulate(const Policy& base, Ledger::Upstream upstream) {
   EXPECT_GT(sum.late, 0u);
   EXPECT_GT(sum.mismatches, 0u);
   if (base.terms.on_unknown != OnUnknown::fail) EXPECT_GT(sum.take_overs, 0u);
+  if (base.terms.on_unknown != OnUnknown::joined) return;
+  EXPECT_GT(sum.reconciled, 0u);
+  EXPECT_GT(sum.zombies, 0u);
+  EXPECT_GT(sum.refused, 0u);
+  EXPECT_GT(sum.not_executed, 0u);
+  EXPECT_GT(sum.saved, 0u);
 }
 
 TEST(Simulation, nothing_happens_twice_when_unknown_stays_unknown) {
@@ -58,6 +66,10 @@ TEST(Simulation, nothing_happens_twice_when_the_upstream_drops_repeats) {
 
 TEST(Simulation, nothing_happens_twice_when_the_upstream_is_asked_first) {
   simulate(policy(OnUnknown::ask), Ledger::Upstream::naive);
+}
+
+TEST(Simulation, an_effect_and_its_answer_are_one_when_the_upstream_joins) {
+  simulate(policy(OnUnknown::joined, UpstreamPromise::joins), Ledger::Upstream::joins);
 }
 
 TEST(Simulation, the_same_seed_is_the_same_run) {

@@ -1,21 +1,8 @@
-#include "world.hpp"
+#include "run.hpp"
 
 namespace stet::simulation {
 
 using namespace std::chrono_literals;
-
-struct World::Run {
-  std::string key;
-  std::uint8_t request;
-  std::size_t gateway;
-  std::uint64_t life;
-  Exchange exchange;
-  std::function<void(const Shown*)> told;
-  std::uint64_t wake = 0;
-  bool listening = false;
-  bool owns = false;
-  std::vector<std::shared_ptr<Run>> waiters{};
-};
 
 namespace {
 
@@ -34,7 +21,8 @@ World::World(std::uint64_t seed, Policy policy, Ledger::Upstream upstream)
     : random_(seed),
       policy_(std::move(policy)),
       ledger_(upstream),
-      store_(stores::make_memory_store(clocks(now_))) {}
+      store_(stores::make_memory_store(clocks(now_))),
+      joins_(upstream == Ledger::Upstream::joins) {}
 
 void World::after(milliseconds delay, Job job) {
   queue_.push({now_ + delay, ++order_, std::move(job)});
@@ -61,11 +49,12 @@ std::vector<std::string> World::run(int keys) {
         const auto gateway = static_cast<std::size_t>(between(0, 2).count());
         send(key, gateway, chance(chances_.other_request) ? 1 : 0, [](const Shown*) {});
         if (chance(chances_.crash)) after(between(0, 3'000), [this, gateway] { crash(gateway); });
+        if (chance(chances_.reconciles)) after(between(0, 10'000), [this] { reconcile_lapsed(); });
       });
     }
   }
   drain();
-  chances_ = {0, 0, 0, 0, 0, 0, 0, 0};
+  chances_ = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   settle_everything(keys);
   return breaches_;
 }
@@ -90,6 +79,7 @@ void World::settle_everything(int keys) {
       drain();
     }
     if (!*settled) breaches_.push_back("I6: " + key + " never comes to an end");
+    check_effects(key);
     if (ledger_.effects(key) > 1)
       breaches_.push_back("I2: " + key + " took effect " + std::to_string(ledger_.effects(key)) + " times");
   }
@@ -148,7 +138,7 @@ void World::follow(const std::shared_ptr<Run>& run, const Action& action) {
       world.ask_store(run, [&w = world, r = run, command = a.command]() -> Event {
         if (std::holds_alternative<command::Release>(command) && w.untouched(r->key))
           w.freed_untouched_.insert(r->key);
-        const auto outcome = w.store_->execute({&command, 1}).front();
+        const auto outcome = w.execute(command);
         if (const auto* failed = std::get_if<Store::Failed>(&outcome))
           return event::StoreFailed{failed->kind};
         const bool here = w.gateways_[r->gateway].running.contains(r->exchange.id());
@@ -161,7 +151,14 @@ void World::follow(const std::shared_ptr<Run>& run, const Action& action) {
     void operator()(const action::Refingerprint&) const {
       world.step(run, event::Refingerprinted{std::nullopt});
     }
-    void operator()(const action::Forward& a) const { world.forward(run, a.token); }
+    void operator()(const action::Forward& a) const {
+      run->token = a.token;
+      if (world.joins_) {
+        world.forward_joined(run, a.token);
+      } else {
+        world.forward(run, a.token);
+      }
+    }
     void operator()(const action::Ask& a) const {
       world.after(world.between(1, 50), [&w = world, r = run, token = a.token] {
         w.step(r, event::Asked{w.chance(w.chances_.answer_lost) ? AskVerdict(asked::Nothing{})
@@ -176,6 +173,7 @@ void World::follow(const std::shared_ptr<Run>& run, const Action& action) {
     }
     void operator()(const action::Reply& a) const {
       world.check(run->key, run->request, a.shown);
+      if (world.joins_) world.check_joined(run, a.shown);
       run->told(&a.shown);
     }
   };
@@ -231,7 +229,9 @@ void World::await_owner(const std::shared_ptr<Run>& run, milliseconds pause) {
 }
 
 bool World::untouched(const std::string& key) {
-  return ledger_.effects(key) == 0 && in_flight_[key] == 0;
+  // A joined attempt in flight whose token is fenced will never take effect: check_joined looks at the
+  // tokens.
+  return ledger_.effects(key) == 0 && (joins_ || in_flight_[key] == 0);
 }
 
 void World::check(const std::string& key, std::uint8_t request, const Shown& shown) {

@@ -21,11 +21,22 @@ struct Chances {        // of a hundred
   int slow = 15;           // beyond the lease
   int other_request = 10;  // a client reuses the key for something else
   int crash = 10;          // of a gateway, per client attempt
+  int reconciles = 30;     // a gateway looks for lapsed records, per client attempt
+
+  // Of an upstream that joins:
+  int held = 20;           // it holds the record for seconds between stet.complete and COMMIT
+  int rolled_back = 10;    // it fails in its transaction
+  int proxy_gives_up = 5;  // somebody in between answers 504, and the upstream works on
 };
 
 struct Counts {
   std::size_t replays = 0, unknowns = 0, crashes = 0, fenced = 0, take_overs = 0, waits = 0, late = 0,
-              mismatches = 0;
+              mismatches = 0, reconciled = 0;
+  std::size_t zombies =
+                  0,     // upstreams whose commit failed because another attempt has the operation, or none
+      refused = 0,       // commands that met a record which an upstream held
+      not_executed = 0,  // callers who were told so of an attempt that was sent
+      saved = 0;         // answers that were lost on the way, and shown all the same
 };
 
 class World {
@@ -66,6 +77,13 @@ class World {
   void follow(const std::shared_ptr<Run>&, const Action&);
   void ask_store(const std::shared_ptr<Run>&, std::function<Event()> command);
   void forward(const std::shared_ptr<Run>&, const Token&);
+  void forward_joined(const std::shared_ptr<Run>&, const Token&);
+  void begin_transaction(const std::shared_ptr<Run>&, const Token&);
+  void commit(const std::shared_ptr<Run>&, const Token&);
+  Store::Outcome execute(const Command&);
+  void reconcile_lapsed();
+  void check_joined(const std::shared_ptr<Run>&, const Shown&);
+  void check_effects(const std::string& key);
   void await_owner(const std::shared_ptr<Run>&, milliseconds pause);
   void ended(const std::shared_ptr<Run>&);
   void check(const std::string& key, std::uint8_t request, const Shown&);
@@ -84,6 +102,9 @@ class World {
   std::map<std::string, Answer> first_answers_;
   std::map<std::string, std::size_t> in_flight_;  // attempts whose effect may still come
   std::set<std::string> freed_untouched_;
+  bool joins_ = false;
+  std::set<std::string> held_;           // keys whose records an upstream's open transaction holds
+  std::set<std::string> sent_, denied_;  // tokens that went upstream, and those that were called not executed
   std::vector<std::string> breaches_;
   Counts counts_;
 };
