@@ -9,19 +9,14 @@ using Answer = std::unique_ptr<PGresult, decltype(&PQclear)>;
 
 class PostgresConnection final : public Connection {
  public:
-  explicit PostgresConnection(const std::string& url) : connection_(PQconnectdb(url.c_str()), &PQfinish) {
-    if (!alive()) throw Error(Failure::lost, PQerrorMessage(connection_.get()));
-    PQsetNoticeProcessor(connection_.get(), [](void*, const char*) {}, nullptr);
-    // Trap: with `off` an acknowledged commit may be forgotten at a crash.
-    script("SET synchronous_commit = on");
-  }
+  using Handle = std::unique_ptr<PGconn, void (*)(PGconn*)>;
+  explicit PostgresConnection(Handle connection) : connection_(std::move(connection)) {}
 
   void script(const std::string& statements) override {
     check(Answer(PQexec(connection_.get(), statements.c_str()), &PQclear), statements);
   }
   Engine engine() const override { return Engine::postgres; }
-  bool alive() const override { return PQstatus(connection_.get()) == CONNECTION_OK; }
-  pg_conn* postgres_handle() const override { return connection_.get(); }
+  bool alive() const { return PQstatus(connection_.get()) == CONNECTION_OK; }
 
  private:
   Result execute(const std::string& text, const std::vector<std::string>& values) override {
@@ -63,13 +58,23 @@ class PostgresConnection final : public Connection {
     throw Error(kind, std::string(PQresultErrorMessage(answer.get())) + " in: " + statement);
   }
 
-  std::unique_ptr<PGconn, decltype(&PQfinish)> connection_;
+  Handle connection_;
 };
 
 }  // namespace
 
 std::unique_ptr<Connection> open_postgres(const std::string& url) {
-  return std::make_unique<PostgresConnection>(url);
+  PostgresConnection::Handle handle(PQconnectdb(url.c_str()), &PQfinish);
+  if (PQstatus(handle.get()) != CONNECTION_OK) throw Error(Failure::lost, PQerrorMessage(handle.get()));
+  PQsetNoticeProcessor(handle.get(), [](void*, const char*) {}, nullptr);
+  auto connection = std::make_unique<PostgresConnection>(std::move(handle));
+  // Trap: with `off` an acknowledged commit may be forgotten at a crash.
+  connection->script("SET synchronous_commit = on");
+  return connection;
+}
+
+std::unique_ptr<Connection> borrow(pg_conn* handle) {
+  return std::make_unique<PostgresConnection>(PostgresConnection::Handle(handle, [](PGconn*) {}));
 }
 
 }  // namespace sql

@@ -68,10 +68,6 @@ class Connection {
   virtual void script(const std::string& statements) = 0;
 
   virtual Engine engine() const = 0;
-  virtual bool alive() const = 0;
-  // Whichever it is; the other is null. Borrowed: valid as long as the connection.
-  virtual sqlite3* sqlite_handle() const { return nullptr; }
-  virtual pg_conn* postgres_handle() const { return nullptr; }
 
  private:
   virtual Result execute(const std::string& statement, const std::vector<std::string>& values) = 0;
@@ -81,6 +77,10 @@ class Connection {
 std::unique_ptr<Connection> open(const std::string& url);
 std::unique_ptr<Connection> open_sqlite(const std::string& file);
 std::unique_ptr<Connection> open_postgres(const std::string& url);
+
+// Over a connection that somebody else owns and configures, such as a transaction of Stet's.
+std::unique_ptr<Connection> borrow(sqlite3*);
+std::unique_ptr<Connection> borrow(pg_conn*);
 
 // BEGIN … COMMIT; rolls back unless committed.
 class Transaction {

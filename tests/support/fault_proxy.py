@@ -43,6 +43,16 @@ class FaultProxy:
         for pair in pairs:
             self._cut(pair)
 
+    def _connect(self):
+        """To a (host, port), or to the path of a unix socket."""
+        if isinstance(self.target, tuple):
+            server = socket.create_connection(self.target, timeout=5)
+        else:
+            server = socket.socket(socket.AF_UNIX)
+            server.connect(str(self.target))
+        server.settimeout(None)
+        return server
+
     def _accept(self):
         while not self.closing:
             try:
@@ -50,8 +60,7 @@ class FaultProxy:
             except OSError:
                 return
             try:
-                server = socket.create_connection(self.target, timeout=5)
-                server.settimeout(None)
+                server = self._connect()
             except OSError:
                 client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RST)
                 client.close()

@@ -68,6 +68,7 @@ static void die(void) {
     const int doomed = fate(kind, fd, on_socket); \
     if (doomed == DIE_BEFORE) die(); \
     if (doomed > 0) { \
+      if (on_socket) shutdown(fd, SHUT_RDWR); /* what was reset stays so */ \
       errno = doomed; \
       return -1; \
     } \

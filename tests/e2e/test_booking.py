@@ -1,0 +1,262 @@
+"""The booking service of the examples: every write sent twice and at once, on both databases; a provider that behaves badly."""
+
+import hashlib
+import hmac
+import json
+import time
+
+import pytest
+from support.booking import BOB, HOTEL, NIGHT, PRICE, SECRET, Booking, body_of, is_final, wait_for
+from support.concurrently import all_at_once, background
+
+COPIES = 8
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "two on postgresql"])
+def booking(request, tmp_path):
+    services = 2 if request.param.startswith("two") else 1
+    with Booking(tmp_path, "sqlite" if request.param == "sqlite" else "postgresql", services) as made:
+        made.offer()
+        yield made
+
+
+def agree(answers):
+    """Whoever got an answer got the same one; the others were told to come again. The answer."""
+    final = [answer for answer in answers if is_final(answer)]
+    assert final, answers
+    assert len({body_of(answer)[0] for answer in final}) == 1 and len({answer.body for answer in final}) == 1, final
+    for answer in answers:
+        assert is_final(answer) or answer.header("Retry-After") is not None, answer
+    return final[0]
+
+
+def reserved(booking, **more):
+    answer = booking.reserve(**more)
+    assert answer.status == 201, answer
+    return answer.json()["id"]
+
+
+# ---- rooms ----
+
+
+def test_a_reservation_sent_twice_and_at_once_holds_one_room(booking, key):
+    first = agree(booking.everywhere_at_once(COPIES, lambda service: booking.reserve(key, service=service)))
+    again = booking.reserve(key)
+    assert first.status == 201 and body_of(again) == body_of(first) and again.replayed
+    assert again.header("Location") == "/reservations/" + first.json()["id"]
+    assert booking.free() == 4 and len(booking.reservations()) == 1
+    booking.totals()
+
+
+def test_no_room_is_held_twice_and_none_is_left_over(booking):
+    def guest(i):
+        key = f"guest-{i}"
+        service = i % len(booking.services)
+        first = booking.until_final(lambda: booking.reserve(key, service=service))
+        assert body_of(booking.reserve(key)) == body_of(first)
+        return first.status
+
+    assert sorted(all_at_once(16, guest)) == [201] * 5 + [409] * 11
+    assert booking.free() == 0
+    assert booking.totals()["reservations"] == 5
+
+
+def test_a_used_key_with_another_body_is_refused_and_another_callers_is_another(booking, key):
+    first = booking.reserve(key)
+    for _ in range(2):
+        other = booking.reserve(key, guest="Eve")
+        assert other.status == 422 and other.problem == "key-reused"
+        assert first.json()["id"] not in other.body.decode()
+    stranger = booking.reserve(key, headers=BOB)
+    assert stranger.status == 201 and stranger.json()["id"] != first.json()["id"]
+    assert booking.free() == 3
+    booking.totals()
+
+
+def test_refusals_are_repeated_and_hold_nothing(booking):
+    for body in ({"hotel_id": HOTEL, "night": NIGHT}, {"hotel_id": HOTEL, "night": "2031-12-24", "guest": "Ada"}, {"hotel_id": -1}, []):
+        key = next(booking.keys)
+        first, second = (booking.send("POST", "/reservations", body, key) for _ in range(2))
+        assert first.status in (400, 404) and body_of(first) == body_of(second)
+    assert booking.send("POST", "/reservations", {"hotel_id": HOTEL, "night": NIGHT, "guest": "Ada"}).problem == "key-missing"
+    assert booking.reserve(headers={}).problem == "scope-undefined"
+    assert booking.free() == 5
+
+
+def test_a_night_offered_twice_keeps_what_was_taken(booking):
+    reserved(booking)
+    booking.offer()
+    assert booking.free() == 4
+    assert booking.send("PUT", f"/hotels/{HOTEL}/nights/{NIGHT}", {"rooms": 50, "price": PRICE}).status == 409
+
+
+# ---- cancelling ----
+
+
+def test_a_cancellation_sent_twice_and_at_once_gives_one_room_back(booking, key):
+    reservation = reserved(booking, key=key)
+    cancelled = agree(booking.everywhere_at_once(COPIES, lambda service: booking.cancel(reservation, service=service)))
+    assert body_of(cancelled) == (200, {"id": reservation, "status": "cancelled"}) == body_of(booking.cancel(reservation))
+    assert booking.free() == 5
+    # A copy of the reservation that was under way all the time shows its answer, and holds nothing.
+    assert booking.reserve(key).replayed and booking.free() == 5
+    booking.totals()
+
+
+def test_nobody_cancels_or_pays_what_is_not_theirs(booking):
+    reservation = reserved(booking)
+    for _ in range(2):
+        assert booking.cancel(reservation, headers=BOB).status == 404
+        assert booking.pay(reservation, headers=BOB).status == 404
+        assert booking.cancel("7-0000").status == 404
+    assert booking.free() == 4
+
+
+def test_of_cancelling_and_paying_at_once_one_wins(booking):
+    for round_ in range(10):
+        reservation = reserved(booking)
+        key = next(booking.keys)
+        paying = [background(lambda: booking.until_final(lambda: booking.pay(reservation, key))) for _ in range(2)]
+        cancelling = [background(booking.cancel, reservation) for _ in range(2)]
+        paid = {call.result(30).status for call in paying}
+        cancelled = {call.result(30).status for call in cancelling}
+        assert len(paid) == 1
+        final = booking.send("GET", f"/reservations/{reservation}").json()["status"]
+        assert final == ("paid" if paid == {201} else "cancelled"), (round_, paid, cancelled, final)
+        if booking.free() == 0:
+            break
+    booking.check_books()
+
+
+# ---- paying ----
+
+
+def test_a_payment_sent_twice_and_at_once_is_charged_once(booking, key):
+    reservation = reserved(booking)
+    paid = agree(booking.everywhere_at_once(COPIES, lambda service: booking.pay(reservation, key, service=service)))
+    again = booking.pay(reservation, key)
+    assert paid.status == 201 and body_of(again) == body_of(paid) and again.replayed
+    assert [charge["id"] for charge in booking.charges()] == [paid.json()["charge"]]
+    assert booking.check_books()["bank"] == PRICE
+
+
+def test_two_keys_do_not_pay_one_reservation_twice(booking):
+    reservation = reserved(booking)
+    keys = [next(booking.keys) for _ in range(4)]
+    answers = all_at_once(4, lambda i: booking.until_final(lambda: booking.pay(reservation, keys[i], service=i % len(booking.services))))
+    assert sorted(answer.status for answer in answers) == [201, 409, 409, 409]
+    assert body_of(booking.pay(reservation, keys[0])) == body_of(answers[0])
+    assert len(booking.charges()) == 1
+    booking.check_books()
+
+
+def test_a_declined_card_charges_nothing_and_another_one_pays(booking, key):
+    reservation = reserved(booking)
+    first, second = (booking.pay(reservation, key, card="declined") for _ in range(2))
+    assert first.status == 402 and body_of(first) == body_of(second) and second.replayed
+    assert booking.totals()["payments"] == 0
+    assert booking.pay(reservation).status == 201
+    assert body_of(booking.pay(reservation, key, card="declined")) == body_of(first)
+    booking.check_books()
+
+
+def test_while_the_provider_loses_answers_nobody_is_told_that_the_payment_failed(booking, key):
+    reservation = reserved(booking)
+    booking.faults(lose=1.0)
+    for _ in range(2):
+        answer = booking.pay(reservation, key)
+        assert answer.status == 503 and answer.header("Retry-After") == "1", answer
+    assert booking.totals()["paying"] == 1
+    assert booking.cancel(reservation).status == 409
+    booking.faults(lose=0)
+    paid = booking.until_final(lambda: booking.pay(reservation, key))
+    assert paid.status == 201 and body_of(booking.pay(reservation, key)) == body_of(paid)
+    assert len(booking.charges()) == 1
+    booking.check_books()
+
+
+def test_a_provider_that_is_away_is_asked_again_when_it_is_back(booking, key):
+    reservation = reserved(booking)
+    booking.provider.kill()
+    assert booking.pay(reservation, key).status == 503
+    booking.provider.start()
+    assert booking.until_final(lambda: booking.pay(reservation, key)).status == 201
+    booking.check_books()
+
+
+def test_a_payment_whose_client_never_comes_back_is_finished_without_it(booking, key):
+    reservation = reserved(booking)
+    booking.faults(lose=1.0)
+    assert booking.pay(reservation, key).status == 503
+    booking.faults(lose=0)
+    wait_for(lambda: booking.totals()["paid"], 20, lambda: booking.audit())
+    assert booking.pay(reservation, key).status == 201
+    booking.check_books()
+
+
+def test_a_payment_goes_on_after_a_kill(booking, key):
+    reservation = reserved(booking)
+    booking.faults(slow=0.3)
+    paying = background(booking.pay, reservation, key)
+    wait_for(lambda: booking.totals()["paying"], 10, lambda: booking.audit())
+    for service in booking.services:
+        service.kill()
+    with pytest.raises(Exception):
+        paying.result()
+    booking.faults(slow=0)
+    for service in booking.services:
+        service.start()
+    answer = booking.until_final(lambda: booking.pay(reservation, key))
+    assert answer.status == 201 and body_of(booking.pay(reservation, key)) == body_of(answer)
+    booking.check_books()
+
+
+# ---- webhooks ----
+
+
+def test_webhooks_that_come_twice_and_at_once_settle_once(booking):
+    booking.faults(twice=True, lose=0.2)
+    for _ in range(4):
+        reservation = reserved(booking)
+        key = next(booking.keys)
+        assert booking.until_final(lambda: booking.pay(reservation, key)).status == 201
+    stats = booking.settle()
+    assert stats["deliveries"] > stats["events"] == 4
+    assert booking.check_books()["bank"] == 4 * PRICE
+
+
+def test_a_webhook_that_comes_before_our_own_answer_is_settled_as_well(booking, key):
+    reservation = reserved(booking)
+    booking.faults(lose=1.0)
+    assert booking.pay(reservation, key).status == 503
+    wait_for(booking.charges, 10, lambda: "never charged")
+    booking.faults(lose=0)
+    booking.settle()
+    assert booking.until_final(lambda: booking.pay(reservation, key)).status == 201
+    booking.check_books()
+
+
+def event(booking, payment, event_id="evt_1", at=None, secret=SECRET, **more):
+    body = json.dumps({"id": event_id, "type": "charge.settled", "payment": payment, "amount": PRICE, **more})
+    at = str(int(at if at is not None else time.time()))
+    signature = hmac.new(secret.encode(), f"{event_id}.{at}.{body}".encode(), hashlib.sha256).hexdigest()
+    headers = {"webhook-id": event_id, "webhook-timestamp": at, "webhook-signature": signature, "Content-Type": "application/json"}
+    return booking.send("POST", "/webhooks/provider", body.encode(), headers=headers)
+
+
+def test_forged_and_ancient_webhooks_are_refused(booking):
+    for _ in range(2):
+        assert event(booking, "7-abc", secret="guessed").status == 401
+        assert event(booking, "7-abc", at=time.time() - 3600).status == 401
+        assert booking.send("POST", "/webhooks/provider", {"type": "charge.settled"}).status == 401
+    assert booking.totals()["bank"] == 0
+
+
+def test_events_that_nobody_knows_are_taken_and_equal_ones_with_other_ids_are_two(booking):
+    for _ in range(2):
+        assert event(booking, "7-abc", "evt_0", type="charge.disputed").status == 200
+        assert event(booking, "7-abc", "evt_1").status == 200
+        assert event(booking, "7-abd", "evt_2").status == 200
+    assert booking.audit()["totals"]["bank"] == 2 * PRICE
+    assert event(booking, "7-abc", "evt_1", note="another payload under the same id").json() == {"received": "before"}
+    assert booking.audit()["totals"]["bank"] == 2 * PRICE
