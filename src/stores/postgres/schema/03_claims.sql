@@ -6,7 +6,7 @@
 CREATE FUNCTION stet.run_claims(
   c_scope bytea[], c_key bytea[], c_nonce uuid[], c_fingerprint bytea[], c_recipe text[], c_method text[],
   c_path bytea[], c_scope_rule text[], c_on_unknown smallint[], c_retention_ms bigint[], c_tombstone_ms bigint[],
-  c_lease_ms bigint[], wait boolean)
+  c_lease_ms bigint[], wait boolean, in_session boolean)
 RETURNS SETOF stet.outcome
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -16,16 +16,15 @@ DECLARE
   again  integer[];  -- ours already: the first reply was lost
   at     timestamptz;
 BEGIN
-  IF wait THEN
-    PERFORM pg_advisory_xact_lock(stet.lock_number(c.scope, c.key))
-       FROM (SELECT scope, key FROM unnest(c_scope, c_key) AS u (scope, key) ORDER BY 1, 2 OFFSET 0) c;
+  IF in_session THEN
+    free := stet.locks_for_session(c_scope, c_key, wait);
   ELSE
     SELECT array_agg(c.n::integer) INTO free
       FROM unnest(c_scope, c_key) WITH ORDINALITY AS c (scope, key, n)
      WHERE pg_try_advisory_xact_lock(stet.lock_number(c.scope, c.key));
   END IF;
 
-  SELECT coalesce(array_agg(c.n::integer) FILTER (WHERE o.scope IS NULL AND (wait OR c.n = ANY (free))), '{}'),
+  SELECT coalesce(array_agg(c.n::integer) FILTER (WHERE o.scope IS NULL AND c.n = ANY (free)), '{}'),
          array_agg(c.n::integer) FILTER (WHERE o.state = 0 AND o.nonce = c.nonce)
     INTO absent, again
     FROM unnest(c_scope, c_key, c_nonce) WITH ORDINALITY AS c (scope, key, nonce, n)
@@ -103,6 +102,38 @@ BEGIN
           LEFT JOIN stet.leases l ON l.scope = o.scope AND l.key = o.key AND l.nonce = o.nonce AND l.attempt = o.attempt
          WHERE c.n <> ALL (absent)
         OFFSET 0) s;
+END
+$$;
+
+-- In a service's transaction a lock may last long, and whoever only heard that the key is taken must not keep its owner
+-- waiting: he gives the lock back, by the end of a subtransaction.
+CREATE FUNCTION stet.locks_for_session(c_scope bytea[], c_key bytea[], wait boolean) RETURNS integer[]
+LANGUAGE plpgsql AS $$
+DECLARE
+  free   integer[] := '{}';
+  absent record;
+BEGIN
+  FOR absent IN
+    SELECT c.n::integer AS n, c.scope, c.key, stet.lock_number(c.scope, c.key) AS number
+      FROM unnest(c_scope, c_key) WITH ORDINALITY AS c (scope, key, n)
+      LEFT JOIN stet.operations o ON o.scope = c.scope AND o.key = c.key
+     WHERE o.scope IS NULL
+     ORDER BY c.scope, c.key
+  LOOP
+    BEGIN
+      IF wait THEN
+        PERFORM pg_advisory_xact_lock(absent.number);
+      ELSIF NOT pg_try_advisory_xact_lock(absent.number) THEN
+        CONTINUE;
+      END IF;
+      PERFORM FROM stet.operations o WHERE o.scope = absent.scope AND o.key = absent.key;
+      IF FOUND THEN RAISE SQLSTATE 'STET0'; END IF;
+      free := free || absent.n;
+    EXCEPTION WHEN SQLSTATE 'STET0' THEN
+      NULL;
+    END;
+  END LOOP;
+  RETURN free;
 END
 $$;
 

@@ -1,5 +1,25 @@
--- Completions and renewals of a batch, each (scope, key) once. Parts of stet.execute, which pins the plans.
+-- What became of the commands that met no row which they could lock: fenced when there is none, locked when there is
+-- one, or when somebody is about to bring one. (A claim whose transaction waits for a standby is not to be seen yet; its
+-- owner, who gave up waiting for the reply, must not be told that it is lost.) Whoever has the advisory lock and then
+-- looks sees what there is.
+CREATE FUNCTION stet.not_seen(list integer, of_scope bytea[], of_key bytea[], seen integer[]) RETURNS SETOF stet.outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+  free integer[];
+BEGIN
+  SELECT coalesce(array_agg(c.n::integer), '{}') INTO free
+    FROM unnest(of_scope, of_key) WITH ORDINALITY AS c (scope, key, n)
+   WHERE c.n <> ALL (seen) AND pg_try_advisory_xact_lock(stet.lock_number(c.scope, c.key));
+  RETURN QUERY
+    SELECT (stet.verdict(list, c.n::integer, CASE WHEN o.scope IS NULL AND c.n = ANY (free) THEN 9 ELSE 10 END)).*
+      FROM unnest(of_scope, of_key) WITH ORDINALITY AS c (scope, key, n)
+      LEFT JOIN stet.operations o ON o.scope = c.scope AND o.key = c.key
+     WHERE c.n <> ALL (seen);
+END
+$$;
 
+-- Completions and renewals of a batch, each (scope, key) once. Parts of stet.execute, which pins the plans.
+--
 -- Another transaction's lock is never waited for, except in a service's own transaction (`in_session`), which
 -- has taken the locks beforehand (stet.hold).
 CREATE FUNCTION stet.run_completes(
@@ -64,11 +84,7 @@ BEGIN
   RETURN QUERY
     SELECT (stet.verdict(2, v.n, 9)).* FROM unnest(seen, verdicts) AS v (n, verdict) WHERE v.verdict = 9;
   IF cardinality(seen) < cardinality(d_scope) THEN
-    RETURN QUERY
-      SELECT (stet.verdict(2, d.n::integer, CASE WHEN o.scope IS NULL THEN 9 ELSE 10 END)).*
-        FROM unnest(d_scope, d_key) WITH ORDINALITY AS d (scope, key, n)
-        LEFT JOIN stet.operations o ON o.scope = d.scope AND o.key = d.key
-       WHERE d.n <> ALL (seen);
+    RETURN QUERY SELECT * FROM stet.not_seen(2, d_scope, d_key, seen);
   END IF;
 END
 $$;
@@ -81,7 +97,7 @@ RETURNS SETOF stet.outcome
 LANGUAGE plpgsql AS $$
 DECLARE
   renewed integer[];
-  missed  record;
+  others  integer[];
   at      timestamptz;
 BEGIN
   at := stet.clock();
@@ -102,16 +118,15 @@ BEGIN
   RETURN QUERY SELECT (stet.verdict(3, n, 8)).* FROM unnest(renewed) n;
 
   IF cardinality(renewed) < cardinality(o_n) THEN
-    FOR missed IN
-      SELECT asked.n, o.scope IS NOT NULL AS ours
-        FROM unnest(o_n) AS asked (n)
-        LEFT JOIN stet.operations o ON o.scope = o_scope[asked.n] AND o.key = o_key[asked.n]
-              AND o.nonce = o_nonce[asked.n] AND o.attempt = o_attempt[asked.n] AND o.state = 0
-       WHERE asked.n <> ALL (renewed)
-       ORDER BY o_scope[asked.n], o_key[asked.n]
-    LOOP
-      RETURN QUERY SELECT (stet.verdict(3, missed.n, CASE WHEN missed.ours THEN 10 ELSE 9 END)).*;
-    END LOOP;
+    SELECT coalesce(array_agg(asked.n), '{}') INTO others
+      FROM unnest(o_n) AS asked (n)
+      JOIN stet.operations o ON o.scope = o_scope[asked.n] AND o.key = o_key[asked.n]
+     WHERE asked.n <> ALL (renewed)
+       AND NOT (o.nonce = o_nonce[asked.n] AND o.attempt = o_attempt[asked.n] AND o.state = 0);
+    RETURN QUERY SELECT (stet.verdict(3, n, 9)).* FROM unnest(others) n;
+    SELECT array_agg(n) INTO others FROM generate_series(1, cardinality(o_scope)) n
+     WHERE n <> ALL (o_n) OR n = ANY (renewed) OR n = ANY (others);
+    RETURN QUERY SELECT * FROM stet.not_seen(3, o_scope, o_key, coalesce(others, '{}'));
   END IF;
 END
 $$;

@@ -26,6 +26,7 @@ DECLARE
   o       stet.operations;
   l       stet.leases;
   at      timestamptz;
+  said    integer;
   ours    boolean;
   pending boolean;
   lapsed  boolean;
@@ -33,8 +34,8 @@ DECLARE
 BEGIN
   SELECT * INTO o FROM stet.operations WHERE scope = o_scope AND key = o_key FOR NO KEY UPDATE SKIP LOCKED;
   IF NOT FOUND THEN
-    PERFORM FROM stet.operations WHERE scope = o_scope AND key = o_key;
-    RETURN stet.verdict(3, n, CASE WHEN FOUND THEN 10 ELSE 9 END);
+    SELECT verdict INTO STRICT said FROM stet.not_seen(3, ARRAY[o_scope], ARRAY[o_key], '{}');
+    RETURN stet.verdict(3, n, said);
   END IF;
   ours := o.nonce = o_nonce AND o.attempt = o_attempt;
   pending := o.state = 0;

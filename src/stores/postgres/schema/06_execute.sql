@@ -40,7 +40,7 @@ DECLARE
 BEGIN
   IF cardinality(c_scope) > 0 THEN
     RETURN QUERY SELECT * FROM stet.run_claims(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path,
-      c_scope_rule, c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, wait);
+      c_scope_rule, c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, wait, in_session);
   END IF;
   IF cardinality(d_scope) > 0 THEN
     IF in_session THEN PERFORM stet.hold(d_scope, d_key); END IF;

@@ -1,0 +1,95 @@
+"""An application's role: the functions and nothing else."""
+
+import pytest
+from support.processes import run_stet
+from transactions import raises
+
+ROLE = "stet_test_app"
+FUNCTIONS = ["claim", "take_over", "complete", "fence", "release", "renew", "advance", "emit", "receive", "execute_as_app"]
+
+
+@pytest.fixture(scope="module")
+def database(on, database):
+    on.execute(f"do $$ begin create role {ROLE} login; exception when duplicate_object then null; end $$")
+    for _ in range(2):  # granting again changes nothing
+        done = run_stet("schema", "apply", "--store", on.url(database), "--app-role", ROLE)
+        assert done.returncode == 0, done.stderr
+    return database
+
+
+@pytest.fixture
+def app(begin):
+    return begin(user=ROLE)
+
+
+def test_it_claims_works_and_completes(app, key):
+    _, token = app.claim(key)
+    app.row("select stet.renew(%s, '1 min')", token)
+    app.row("select stet.advance(%s, 'half')", token)
+    app.row("select stet.fence(%s)", token)
+    app.complete(token)
+    app.row("select stet.emit('t', 'x')")
+    assert app.value("select stet.receive('s', %s)", key) is True
+    app.commit()
+    assert app.answer(key) == ("replay", b"done")
+
+
+@pytest.mark.parametrize("table", ["operations", "operations_0", "leases", "outbox", "inbox", "meta"])
+@pytest.mark.parametrize("statement", ["select * from stet.{}", "delete from stet.{}", "insert into stet.{} default values",
+                                       "select count(*) from stet.{}", "truncate stet.{}", "lock stet.{}"])
+def test_no_table_is_open_to_it(app, table, statement):
+    with raises("42501"):
+        app.row(statement.format(table))
+
+
+def test_no_other_function_is_open_to_it(on, database):
+    open_to_it = on.query("select distinct proname from pg_proc where pronamespace = 'stet'::regnamespace and "
+                          "has_function_privilege(%s, oid, 'execute')", (ROLE,), database)
+    assert sorted(name for (name,) in open_to_it) == sorted(FUNCTIONS)
+
+
+def test_a_role_without_the_grant_may_do_nothing(on, database, begin, key):
+    on.execute("do $$ begin create role stet_test_nobody login; exception when duplicate_object then null; end $$")
+    with raises("42501"):
+        begin(user="stet_test_nobody").claim(key)
+
+
+def test_another_fingerprint_is_shown_nothing_that_is_stored(begin, app, key):
+    owner = begin()
+    _, token = owner.claim(key)
+    owner.complete(token, b"secret")
+    owner.commit()
+    said = app.row("select * from stet.claim('s', %s, 'guessed')", key)
+    assert said == ("mismatch", None, None, None, None, None, None)
+    arrays = ("'{s}', array[%s]::bytea[], '{00000000-0000-0000-0000-000000000001}', '{\"\\\\x00\"}', '{v1}', '{POST}', '{/}', '{x}', "
+              "'{0}', '{1}', '{1}', '{1}'" + ", '{}'" * 21 + ", false")
+    shown = app.row("select verdict, fingerprint, recipe, method, path, body, headers, nonce from "
+                    f"stet.execute_as_app({arrays})", key)
+    assert shown == (4, None, None, None, None, None, None, None)
+
+
+@pytest.mark.parametrize("what", [6, 8, 9])
+def test_it_settles_nothing_that_it_does_not_own(app, what):
+    with raises("42501"):
+        app.row("select * from stet.execute_as_app(" + "'{}', " * 21 + "array[%s]::smallint[], '{s}', '{k}', "
+                "'{00000000-0000-0000-0000-000000000001}', '{1}'" + ", '{null}'" * 7 + ", false)", what)
+
+
+# Names are looked up where the owner said, whatever the caller's path says.
+def test_a_table_of_the_same_name_in_the_callers_path_changes_nothing(on, database, begin, key):
+    on.execute(f"grant create, temporary on database \"{database}\" to {ROLE}", database=database)
+    trap = begin(user=ROLE)
+    trap.row("create temporary table operations (scope bytea, key bytea)")
+    trap.row("create schema trap")
+    trap.row("create function trap.sha256(bytea) returns bytea language sql as $$ select 'x'::bytea $$")
+    trap.row("create function trap.clock_timestamp() returns timestamptz language sql as $$ select '1999-01-01'::timestamptz $$")
+    trap.row("set search_path = trap, pg_temp, pg_catalog")
+    _, token = trap.claim(key)
+    trap.complete(token)
+    trap.commit()
+    assert begin().answer(key) == ("replay", b"done")
+    # Nor can the path make the owner's functions run the caller's code.
+    assert on.value("select created_at > now() - interval '1 hour' from stet.operations where key = %s", (key.encode(),), database)
+    on.execute("drop schema trap cascade", database=database)
+
+

@@ -1,0 +1,83 @@
+"""Two or more transactions, step by step."""
+
+import contextlib
+import time
+
+import psycopg2
+from support.postgres import PORT
+
+
+class Transaction:
+    """One connection; its statements run in a transaction until commit or rollback."""
+
+    def __init__(self, on, database, user="postgres", isolation=None):
+        self.connection = psycopg2.connect(host=str(on.directory), port=PORT, dbname=database, user=user)
+        if isolation:
+            self.connection.set_session(isolation_level=isolation)
+
+    def row(self, sql, *parameters):
+        with self.connection.cursor() as cursor:
+            cursor.execute(sql, parameters)
+            return cursor.fetchone() if cursor.description else None
+
+    def value(self, sql, *parameters):
+        return self.row(sql, *parameters)[0]
+
+    def claim(self, key, wait=True, lease="30 s", fingerprint=b"f", scope="s"):
+        """(verdict, token)"""
+        return self.row("select verdict, token from stet.claim(%s, %s, %s, %s, %s)", scope, key, fingerprint, lease, wait)
+
+    def complete(self, token, body=b"done", status=200):
+        self.row("select stet.complete(%s, %s, '[]', %s)", token, status, body)
+
+    def answer(self, key, scope="s"):
+        """(verdict, body)"""
+        verdict, body = self.row("select verdict, body from stet.claim(%s, %s, 'f', wait => false)", scope, key)
+        return verdict, None if body is None else bytes(body)
+
+    def answer_after_waiting(self, key, scope="s"):
+        verdict, body = self.row("select verdict, body from stet.claim(%s, %s, 'f')", scope, key)
+        return verdict, None if body is None else bytes(body)
+
+    def claim_and_complete(self, key):
+        """The verdict of the claim."""
+        verdict, token = self.claim(key)
+        if verdict == "claimed":
+            self.complete(token)
+        self.commit()
+        return verdict
+
+    def take_over_at_once(self, token):
+        """"taken", or the SQLSTATE."""
+        try:
+            self.value("select stet.take_over(%s)", token)
+            self.commit()
+        except psycopg2.Error as error:
+            return error.pgcode
+        return "taken"
+
+    def commit(self):
+        self.connection.commit()
+
+    def rollback(self):
+        self.connection.rollback()
+
+    def end(self):
+        self.connection.close()
+
+
+
+def waits(call):
+    """Whether it still runs after a while in which anything that need not wait is done."""
+    time.sleep(0.3)
+    return call.running()
+
+
+@contextlib.contextmanager
+def raises(sqlstate):
+    try:
+        yield
+    except psycopg2.Error as error:
+        assert error.pgcode == sqlstate, f"{error.pgcode}: {error}"
+    else:
+        raise AssertionError(f"nothing failed; {sqlstate} was meant")
