@@ -36,6 +36,8 @@ class OnTestClock final : public Store {
   OnTestClock(std::unique_ptr<Store> store, Clocks clocks, Connection connection)
       : store_(std::move(store)), clocks_(std::move(clocks)), connection_(std::move(connection)) {}
 
+  static void begin_anew() { calls_ = 0; }
+
   std::vector<Outcome> execute(std::span<const Command> batch) override {
     set();
     return store_->execute(batch);
@@ -61,12 +63,15 @@ class OnTestClock final : public Store {
   std::unique_ptr<Store> store_;
   Clocks clocks_;
   Connection connection_;
-  static inline std::int64_t calls_ = 0;  // the clock never stands still, not over a restart either
+  static inline std::int64_t calls_ = 0;  // of this test; the clock does not go back at a restart
 };
 
 class Postgres final : public Place {
  public:
-  Postgres() { database().sql("TRUNCATE stet.operations, stet.leases"); }
+  Postgres() {
+    database().sql("DELETE FROM stet.operations; DELETE FROM stet.leases");
+    OnTestClock::begin_anew();
+  }
 
   std::unique_ptr<Store> open(const Clocks& clocks) override {
     postgres::Options options;

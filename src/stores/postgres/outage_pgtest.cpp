@@ -1,0 +1,215 @@
+// Connections that break, servers that are silent, and errors that concern one command of many.
+
+#include <signal.h>
+
+#include <map>
+#include <thread>
+
+#include "stores/committer/committer.hpp"
+#include "stores/postgres/test_commands.hpp"
+
+namespace stet::stores::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The processes that serve this database's clients, but for the one that asks.
+constexpr const char* kBackends =
+    "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
+
+StoreFailure thrown_by(Store& store, const Command& command) {
+  try {
+    store.execute({&command, 1});
+  } catch (const StoreError& error) {
+    return error.kind();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return StoreFailure::corrupt;
+}
+
+TEST(Outages, notice_an_idle_connection_that_was_closed_before_anything_is_sent) {
+  const TestDatabase database;
+  const auto store = open_one(database);
+  for (int i = 0; i < 5; ++i) {
+    database.sql(std::string("SELECT pg_terminate_backend(pid) ") + kBackends);
+    std::this_thread::sleep_for(50ms);
+    EXPECT_NE(as<result::Claimed>(run(*store, claim_of("k" + std::to_string(i)))), nullptr);
+  }
+}
+
+// A server that answers too late: the outcome is unknown, and the nonce tells what it was.
+TEST(Outages, leave_a_silent_server_in_time_and_find_their_own_claim_by_its_nonce) {
+  const TestDatabase database;
+  Options options;
+  options.operation_time = 300ms;
+  const auto store = open_one(database, options);
+  run(*store, claim_of("before"));
+  const pid_t backend = std::stoi(database.sql(std::string("SELECT pid ") + kBackends));
+  ASSERT_EQ(::kill(backend, SIGSTOP), 0);
+  const auto c = claim_of("k");
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_EQ(thrown_by(*store, c), StoreFailure::unavailable);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, 1s);
+  ::kill(backend, SIGCONT);
+  Store::Outcome again = run(*store, c);  // on a new connection
+  for (int i = 0; i < 100 && as<result::Claimed>(again) == nullptr; ++i) {
+    EXPECT_NE(as<result::InProgress>(again), nullptr) << "the late one is just being committed";
+    std::this_thread::sleep_for(20ms);
+    again = run(*store, c);
+  }
+  EXPECT_NE(as<result::Claimed>(again), nullptr);
+  EXPECT_NE(as<result::Ok>(run(*store, completion_of(c))), nullptr);
+}
+
+TEST(Outages, refuse_at_once_while_nobody_is_there_and_go_on_by_themselves) {
+  const TestDatabase database;
+  const auto store = open_one(database);
+  Connection admin = Connection::open(test_server(), 20s);
+  admin.run(("ALTER DATABASE " + database.name() + " ALLOW_CONNECTIONS false").c_str());
+  admin.run(("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + database.name() + "'").c_str());
+  std::this_thread::sleep_for(50ms);
+  const auto c = claim_of("k");
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(thrown_by(*store, c), StoreFailure::not_written);
+  EXPECT_THROW(store->find(token_of(c).id()), StoreError);
+  admin.run(("ALTER DATABASE " + database.name() + " ALLOW_CONNECTIONS true").c_str());
+  for (int i = 0; i < 300; ++i) {
+    try {
+      EXPECT_NE(as<result::Claimed>(run(*store, c)), nullptr);
+      break;
+    } catch (const StoreError&) {
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+  EXPECT_NE(as<result::Claimed>(run(*store, c)), nullptr);
+}
+
+// Every claim that was granted is there, each key was granted once, and the store recovers each time.
+TEST(Outages, lose_and_double_nothing_when_backends_are_killed_under_load) {
+  const TestDatabase database;
+  Options options;
+  options.connections = 3;
+  Committer committer(open(database.url(), options));
+  std::atomic<bool> stop{false};
+  std::atomic<int> completed{0};
+  std::atomic<int> in_doubt{0};
+  std::vector<std::thread> callers;
+  const auto call = [&](const Command& command) {
+    std::atomic<bool> done{false};
+    Store::Outcome outcome = Store::Failed{StoreFailure::unavailable, ""};
+    committer.submit(command, [&](Store::Outcome said) {
+      outcome = std::move(said);
+      done = true;
+      done.notify_one();
+    });
+    done.wait(false);
+    return outcome;
+  };
+  const auto until_answered = [&](const Command& command) {
+    for (;;) {
+      Store::Outcome outcome = call(command);
+      if (!failure(outcome)) return outcome;
+      in_doubt += *failure(outcome) == StoreFailure::unavailable ? 1 : 0;
+      std::this_thread::sleep_for(5ms);
+    }
+  };
+  for (int t = 0; t < 8; ++t) {
+    callers.emplace_back([&, t] {
+      for (int i = 0; !stop; ++i) {
+        const auto c = claim_of(std::to_string(t) + "." + std::to_string(i));
+        Store::Outcome claimed = until_answered(c);
+        while (as<result::InProgress>(claimed) != nullptr) claimed = until_answered(c);  // its own, on its way
+        EXPECT_NE(as<result::Claimed>(claimed), nullptr);
+        EXPECT_NE(as<result::Ok>(until_answered(completion_of(c))), nullptr);
+        ++completed;
+      }
+    });
+  }
+  for (int i = 0; i < 15; ++i) {
+    std::this_thread::sleep_for(100ms);
+    database.sql(std::string("SELECT pg_terminate_backend(pid) ") + kBackends);
+  }
+  stop = true;
+  for (auto& caller : callers) caller.join();
+  committer.stop();
+  EXPECT_GT(completed, 20);
+  EXPECT_EQ(database.sql("SELECT count(*) FROM stet.operations WHERE state = 1"), std::to_string(completed));
+  EXPECT_EQ(database.sql("SELECT count(*) FROM stet.operations WHERE state <> 1"), "0");
+}
+
+TEST(Outages, refuse_alone_what_cannot_be_kept_as_text) {
+  const TestDatabase database;
+  const auto store = open_one(database);
+  const auto c = claim_of("k");
+  auto odd = claim_of("odd");
+  odd.terms.scope_rule = "\xff";
+  const std::vector<Command> batch{odd, c, command::Advance{token_of(c), std::string("a\0b", 3)}};
+  const auto outcomes = store->execute(batch);
+  EXPECT_EQ(failure(outcomes[0]), StoreFailure::not_written);
+  EXPECT_NE(as<result::Claimed>(outcomes[1]), nullptr);
+  EXPECT_EQ(failure(outcomes[2]), StoreFailure::not_written);
+}
+
+TEST(Outages, say_corrupt_for_a_damaged_row_and_serve_the_others) {
+  const TestDatabase database;
+  const auto store = open_one(database);
+  for (const char* key : {"bad", "good"}) {
+    const auto c = claim_of(key);
+    run(*store, c);
+    run(*store, completion_of(c));
+  }
+  database.sql("UPDATE stet.operations SET headers = '[1]' WHERE key = 'bad'");
+  const auto anew = open_one(database);  // with nothing remembered
+  const std::vector<Command> batch{claim_of("bad"), claim_of("good")};
+  const auto outcomes = anew->execute(batch);
+  EXPECT_EQ(failure(outcomes[0]), StoreFailure::corrupt);
+  EXPECT_NE(as<result::Replay>(outcomes[1]), nullptr);
+  EXPECT_THROW(anew->find(OperationId::of("scope", "bad")), StoreError);
+  EXPECT_EQ(anew->list({}, 10, "").records.size(), 1U);
+}
+
+// Replays need no round trip, also of answers that another gateway recorded, once they were seen.
+TEST(Outages, do_not_keep_answers_from_being_replayed) {
+  const TestDatabase database;
+  const auto one = open_one(database);
+  const auto other = open_one(database);
+  const auto c = claim_of("k");
+  run(*one, c);
+  run(*one, completion_of(c));
+  EXPECT_FALSE(other->peek(claim_of("k")));
+  run(*other, claim_of("k"));
+  database.sql("DROP SCHEMA stet CASCADE");
+  for (Store* store : {one.get(), other.get()}) {
+    const auto peeked = store->peek(claim_of("k"));
+    ASSERT_TRUE(peeked);
+    EXPECT_EQ(std::get<result::Replay>(*peeked).answer, answer_of("k"));
+    EXPECT_EQ(thrown_by(*store, claim_of("k")), StoreFailure::not_written);
+  }
+}
+
+TEST(Outages, are_told_to_the_operator_once_and_their_end_too) {
+  const TestDatabase database;
+  std::vector<std::string> lines;
+  Options options;
+  options.notice = [&](std::string_view line) { lines.emplace_back(line); };
+  const auto store = open_one(database, options);
+  lines.clear();
+  database.sql("ALTER SCHEMA stet RENAME TO away");
+  database.sql(std::string("SELECT pg_terminate_backend(pid) ") + kBackends);
+  std::this_thread::sleep_for(50ms);
+  for (int i = 0; i < 5; ++i) thrown_by(*store, claim_of("k"));
+  ASSERT_EQ(lines.size(), 1U);
+  database.sql("ALTER SCHEMA away RENAME TO stet");
+  for (int i = 0; i < 100; ++i) {
+    try {
+      run(*store, claim_of("k"));
+      break;
+    } catch (const StoreError&) {
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+  ASSERT_EQ(lines.size(), 2U);
+  EXPECT_EQ(lines.back(), "PostgreSQL answers again");
+}
+
+}  // namespace
+}  // namespace stet::stores::postgres
