@@ -7,6 +7,7 @@
 
 #include "stores/answer_cache.hpp"
 #include "stores/listing.hpp"
+#include "stores/postgres/doubts.hpp"
 #include "stores/postgres/link.hpp"
 #include "stores/postgres/listing_sql.hpp"
 #include "stores/postgres/round.hpp"
@@ -29,6 +30,7 @@ struct Shared {
 
   Watch watch;
   AnswerCache answers;
+  Doubts doubts;
   const Clocks clocks;
   std::mutex sweeping;  // guards the guard
   WallGuard guard;
@@ -142,20 +144,45 @@ class PostgresStore final : public Store {
     }
   }
 
+  // A claim that is locked mostly met the very end of another transaction, whose lock goes just after its rows: a claim of
+  // another gateway, a sweep. So it is asked once more at once; what then still holds it may do so for long.
   void one_round(std::span<const Command> batch, const Places& places, std::vector<Outcome>& outcomes) {
+    Places locked = ask(batch, places, outcomes);
+    try {
+      if (!locked.empty()) locked = ask(batch, locked, outcomes);
+    } catch (const StoreError&) {
+      // The others have been served; "in progress" stays true of these.
+    }
+    for (const std::size_t place : locked) {
+      if (!shared_->doubts.has(std::get<command::Claim>(batch[place]).nonce)) continue;
+      outcomes[place] = Failed{StoreFailure::unavailable, "an earlier write of this claim may still be on its way"};
+    }
+  }
+
+  // The claims that were locked.
+  Places ask(std::span<const Command> batch, const Places& places, std::vector<Outcome>& outcomes) {
     Round round(batch, places, Foreign::answer_in_progress);
     for (int attempt = 1;; ++attempt) {
       Connection& connection = link_.get();
       const MonoTime before = shared_->clocks.mono();
       try {
         const ResultPtr result = connection.run(Round::statement(Caller::gateway), round.parameters());
-        const auto answered = round.read(result.get(), outcomes);
+        Round::Told told = round.read(result.get(), outcomes);
         link_.succeeded();
-        remember(batch, outcomes, answered, before);
-        return;
+        remember(batch, outcomes, told.answered, before);
+        return std::move(told.locked);
       } catch (const PgError& error) {
         link_.failed(error);
+        if (error.kind() == StoreFailure::unavailable) doubt(batch, places);
         if (!is_worth_repeating(error.sqlstate()) || attempt == kRepeats) throw;
+      }
+    }
+  }
+
+  void doubt(std::span<const Command> batch, const Places& places) {
+    for (const std::size_t place : places) {
+      if (const auto* claim = std::get_if<command::Claim>(&batch[place])) {
+        shared_->doubts.add(claim->nonce, std::chrono::steady_clock::now());
       }
     }
   }

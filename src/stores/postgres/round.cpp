@@ -16,6 +16,7 @@ namespace {
 constexpr milliseconds kCalendar = std::chrono::hours(24 * 366 * 2000);
 constexpr milliseconds kLongestLease = std::chrono::hours(24 * 365);
 constexpr std::int64_t kForeverMs = -1;
+constexpr std::int64_t kLocked = 10;  // a verdict of stet.execute; the others stand in outcome_of
 
 enum class What : std::int16_t {
   take_over = 1,
@@ -132,7 +133,7 @@ Store::Outcome outcome_of(const Row& row, const Command& command) {
       return result::Ok{row.time_ms("expires_at_ms")};
     case 9:
       return result::Fenced{};
-    case 10:
+    case kLocked:
       return when_locked(command);
     default:
       throw BadRow{"the record cannot be read"};
@@ -316,28 +317,31 @@ std::size_t Round::place_of(const Row& row) const {
   return (*list)[static_cast<std::size_t>(n - 1)];
 }
 
-std::vector<Round::Answered> Round::read(const PGresult* result, std::vector<Store::Outcome>& outcomes) const {
+Round::Told Round::read(const PGresult* result, std::vector<Store::Outcome>& outcomes) const {
   const int rows = PQntuples(result);
   if (static_cast<std::size_t>(rows) != claims_.size() + completes_.size() + others_.size()) incomplete();
-  std::vector<bool> told(batch_.size(), false);
-  std::vector<Answered> answered;
+  std::vector<bool> seen(batch_.size(), false);
+  Told told;
   for (int i = 0; i < rows; ++i) {
     const Row row(result, i);
     const std::size_t place = place_of(row);
-    if (told[place]) incomplete();
-    told[place] = true;
+    if (seen[place]) incomplete();
+    seen[place] = true;
     try {
       outcomes[place] = outcome_of(row, batch_[place]);
+      if (row.integer("verdict") == kLocked && std::holds_alternative<command::Claim>(batch_[place])) {
+        told.locked.push_back(place);
+      }
       const auto* said = std::get_if<Result>(&outcomes[place]);
       const bool replayed = said != nullptr && std::holds_alternative<result::Replay>(*said);
       const bool completed = said != nullptr && std::holds_alternative<result::Ok>(*said) && answer_in(batch_[place]) != nullptr;
       if (!replayed && !(completed && row.opt_bytes("fingerprint"))) continue;
-      answered.push_back({place, row.fingerprint(), row.span_ms("retry_after_ms")});
+      told.answered.push_back({place, row.fingerprint(), row.span_ms("retry_after_ms")});
     } catch (const BadRow& bad) {
       outcomes[place] = Store::Failed{StoreFailure::corrupt, "PostgreSQL: " + bad.what};
     }
   }
-  return answered;
+  return told;
 }
 
 }  // namespace stet::stores::postgres

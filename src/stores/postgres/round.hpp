@@ -43,8 +43,12 @@ class Round {
     Fingerprint fingerprint;
     std::optional<milliseconds> left;  // of the retention, by the store's clock; none: forever
   };
+  struct Told {
+    std::vector<Answered> answered;
+    Places locked;  // claims that met another transaction on its way; told "in progress" until somebody knows better
+  };
   // What each command was told, put at its place in `outcomes`. Throws PgError when the answer is not one for each.
-  std::vector<Answered> read(const PGresult* result, std::vector<Store::Outcome>& outcomes) const;
+  Told read(const PGresult* result, std::vector<Store::Outcome>& outcomes) const;
 
  private:
   void write_claims();
