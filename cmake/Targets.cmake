@@ -2,7 +2,8 @@
 function(stet_library name)
   cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
   add_library(${name} STATIC ${ARG_SOURCES})
-  target_link_libraries(${name} PUBLIC stet_options ${ARG_DEPENDS})
+  # How we compile is nobody else's affair: what is installed (Install.cmake) does not carry it.
+  target_link_libraries(${name} PUBLIC $<BUILD_INTERFACE:stet_options> ${ARG_DEPENDS})
 endfunction()
 
 # stet_test(name SOURCES a_test.cpp … DEPENDS lib …): one executable, each case a test of ctest's.

@@ -1,0 +1,70 @@
+"""The library, built alone by g++ and installed into a prefix, serves a project that knows nothing of this tree."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ["STET_OUTSIDE_BUILD"])  # kept between runs: only what has changed is compiled again
+COMPILERS = ["g++-12", "clang++-19"]
+ORDERS = "201 order 1\n201 order 1\n201 order 1\ncompleted 0, swept 0\nversion {}\n"
+
+
+def run(*command, **options):
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=1200, **options)
+    assert done.returncode == 0, f"{command}\n{done.stdout[-4000:]}\n{done.stderr[-4000:]}"
+    return done.stdout
+
+
+def version():
+    return re.search(r"project\(stet VERSION (\S+)", (ROOT / "CMakeLists.txt").read_text()).group(1)
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    library = BUILD / "library"
+    run("cmake", "-S", ROOT, "-B", library, "-G", "Ninja", "-DSTET_GATEWAY=OFF", "-DSTET_TESTS=OFF",
+        "-DCMAKE_CXX_COMPILER=g++-12")
+    run("cmake", "--build", library)
+    prefix = tmp_path_factory.mktemp("prefix")
+    run("cmake", "--install", library, "--prefix", prefix, "--component", "library")
+    return prefix
+
+
+def orders_of(program, tmp_path):
+    return run(program, tmp_path / "orders.db")
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_find_package(prefix, tmp_path, compiler):
+    project = shutil.copytree(ROOT / "tests" / "outside" / "project", tmp_path / "project")
+    run("cmake", "-S", project, "-B", tmp_path / "build", "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}",
+        f"-DCMAKE_CXX_COMPILER={compiler}")
+    run("cmake", "--build", tmp_path / "build")
+    assert orders_of(tmp_path / "build" / "orders", tmp_path) == ORDERS.format(version())
+    assert run(tmp_path / "build" / "accounts").startswith("no store: ")
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_pkg_config(prefix, tmp_path, compiler):
+    found = {**os.environ, "PKG_CONFIG_PATH": next(prefix.rglob("pkgconfig"))}
+    for program, modules in (("orders", ["stet-sqlite", "stet-http"]), ("accounts", ["stet-postgres"])):
+        flags = run("pkg-config", "--cflags", "--libs", *modules, env=found).split()
+        run(compiler, "-std=c++20", ROOT / "tests" / "outside" / "project" / f"{program}.cpp", "-o", tmp_path / program,
+            *flags)
+    assert run("pkg-config", "--modversion", "stet-core", env=found).strip() == version()
+    assert orders_of(tmp_path / "orders", tmp_path) == ORDERS.format(version())
+    assert run(tmp_path / "accounts").startswith("no store: ")
+
+
+def test_the_installed_headers_ask_for_neither_boost_nor_a_database(prefix):
+    for header in sorted(prefix.rglob("*.hpp")):
+        if header.name in ("beast.hpp", "httplib.hpp"):
+            continue
+        text = header.read_text()
+        assert not re.search(r"#include <(boost|sqlite3|libpq|coroutine)", text), header
+        assert "co_await" not in text, header
