@@ -42,7 +42,7 @@ struct RouteMetrics {
   DurationHistogram upstream_duration;  // from the first byte sent to the answer's last
 };
 
-// Of the store, counted by the thread that runs it.
+// Of the store, counted by the threads that run it.
 struct StoreMetrics {
   // One batch that ran: outcomes[i] belongs to commands[i].
   void batch(std::span<const Command>, std::span<const Store::Outcome>, std::chrono::nanoseconds commit);
@@ -60,6 +60,7 @@ struct StoreMetrics {
   Gauge unknown;    // operations that wait for somebody to settle them; counted up to 1,000, at a scrape
   Counter expired, removed;  // by the sweep
   Gauge sweep_halted;        // 1: the wall clock jumped, nothing is swept (protocol.md, rule 3)
+  Counter failovers;         // another server than before, or a promoted one: what was acknowledged may be gone
   Counter lost_claims;  // an answer came for a claim that is gone: lost by the store, or released by force
 };
 

@@ -42,7 +42,7 @@ void keep_freed_memory() {
   ::mallopt(M_TOP_PAD, 1 << 20);
 }
 
-stores::OpenOptions open_options(const config::Config& config, admin::Log& log) {
+stores::OpenOptions open_options(const config::Config& config, admin::Log& log, admin::StoreMetrics& metrics) {
   stores::OpenOptions options;
   options.durability = config.store_options.durability == config::Durability::full ? stores::Durability::full
                                                                                   : stores::Durability::os;
@@ -51,6 +51,10 @@ stores::OpenOptions open_options(const config::Config& config, admin::Log& log) 
   options.encryption_key = config.store_options.encryption_key;
   options.pool = config.store_options.pool;
   options.notice = [&log](std::string_view line) { log.event(Level::info, "store", line); };
+  options.alarm = [&log, &metrics](std::string_view line) {
+    metrics.failovers.add();
+    log.event(Level::error, "store-alarm", line);
+  };
   return options;
 }
 
@@ -87,7 +91,7 @@ class Service {
   std::optional<std::string> open() {
     try {
       std::vector<std::unique_ptr<Store>> counted;
-      for (auto& store : stores::open_stores(config_->store, open_options(*config_, log_)))
+      for (auto& store : stores::open_stores(config_->store, open_options(*config_, log_, metrics_.store)))
         counted.push_back(std::make_unique<admin::CountedStore>(std::move(store), metrics_.store));
       committer_ = std::make_unique<stores::Committer>(std::move(counted));
     } catch (const StoreError& error) {

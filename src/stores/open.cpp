@@ -31,6 +31,7 @@ std::vector<std::unique_ptr<Store>> open_postgres(const std::string& url, const 
   its.connections = options.pool;
   its.missing = options.missing;
   its.notice = options.notice;
+  its.alarm = options.alarm;
   return postgres::open(url, its);
 }
 

@@ -27,8 +27,10 @@ struct OpenOptions {
   enum class Missing : std::uint8_t { create, refuse };
   Missing missing = Missing::create;  // a schema that is not there; looking must not make one
 
-  // One line for the log, from the thread that uses the store. May be empty.
+  // One line for the log, from a thread that uses the store. May be empty.
   std::function<void(std::string_view)> notice;
+  // The same, when what was acknowledged may be gone: a server that failed over, another cluster behind the address.
+  std::function<void(std::string_view)> alarm;
 
   // Called when going on could lie about what is durable (an I/O error at a commit). Must not return in
   // production: the default writes the text as the last line of stderr and ends the process with status 3.

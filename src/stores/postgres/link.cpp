@@ -30,16 +30,18 @@ void Watch::say_once(const std::string& line) {
 
 void Watch::reached(const Identity& identity) {
   const std::lock_guard lock(mutex_);
-  const std::optional<Identity> before = std::exchange(last_, identity);
+  const std::optional<Identity> before = last_;
+  last_ = identity;
+  if (before && !identity.system) last_->system = before->system;  // may not be asked here: what is known stays known
   if (!std::exchange(said_, "").empty()) say("PostgreSQL answers again");
-  if (!before || *before == identity) return;
+  if (!alarm_ || !before || *before == identity) return;
   if (before->system && identity.system && *before->system != *identity.system) {
-    say("ALARM: the store is another PostgreSQL cluster than before: what was acknowledged there is not known here");
+    alarm_("the store is another PostgreSQL cluster than before: what was acknowledged there is not known here");
   } else if (before->timeline != identity.timeline) {
-    say("ALARM: PostgreSQL failed over, timeline " + std::to_string(before->timeline) + " to " +
-        std::to_string(identity.timeline) +
-        ": with an asynchronous standby, acknowledged claims and answers may be lost; stet_lost_claims_total counts those "
-        "that show");
+    alarm_("PostgreSQL failed over, timeline " + std::to_string(before->timeline) + " to " +
+           std::to_string(identity.timeline) +
+           ": with an asynchronous standby, acknowledged claims and answers may be lost; stet_lost_claims_total counts those "
+           "that show");
   }
 }
 

@@ -15,9 +15,10 @@ namespace stet::stores::postgres {
 // What the connections of one gateway know together.
 class Watch {
  public:
-  explicit Watch(std::function<void(std::string_view)> notice) : notice_(std::move(notice)) {}
+  using Say = std::function<void(std::string_view)>;
+  Watch(Say notice, Say alarm) : notice_(std::move(notice)), alarm_(std::move(alarm)) {}
 
-  // From any thread. Says so when it is another server than the last one, or one that was promoted meanwhile.
+  // From any thread. Raises the alarm when it is another server than the last one, or one that was promoted meanwhile.
   void reached(const Identity& identity);
   void say(std::string_view line);
   void say_once(const std::string& line);
@@ -26,7 +27,8 @@ class Watch {
   std::mutex mutex_;
   std::optional<Identity> last_;
   std::string said_;
-  std::function<void(std::string_view)> notice_;
+  const Say notice_;
+  const Say alarm_;
 };
 
 // One thread at a time.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "stores/committer/committer.hpp"
+#include "stores/postgres/link.hpp"
 #include "stores/postgres/test_commands.hpp"
 
 namespace stet::stores::postgres {
@@ -182,6 +183,21 @@ TEST(Outages, do_not_keep_answers_from_being_replayed) {
     EXPECT_EQ(std::get<result::Replay>(*peeked).answer, answer_of("k"));
     EXPECT_EQ(thrown_by(*store, claim_of("k")), StoreFailure::not_written);
   }
+}
+
+TEST(Outages, raise_the_alarm_when_another_server_or_a_promoted_one_answers) {
+  std::vector<std::string> alarms;
+  Watch watch({}, [&](std::string_view line) { alarms.emplace_back(line); });
+  watch.reached({"7000000000000000001", 1});
+  watch.reached({"7000000000000000001", 1});
+  watch.reached({std::nullopt, 1});  // not allowed to ask any more
+  EXPECT_TRUE(alarms.empty());
+  watch.reached({"7000000000000000001", 2});
+  ASSERT_EQ(alarms.size(), 1U);
+  EXPECT_NE(alarms[0].find("timeline 1 to 2"), std::string::npos);
+  watch.reached({"7000000000000000002", 2});
+  ASSERT_EQ(alarms.size(), 2U);
+  EXPECT_NE(alarms[1].find("another PostgreSQL cluster"), std::string::npos);
 }
 
 TEST(Outages, are_told_to_the_operator_once_and_their_end_too) {

@@ -26,7 +26,7 @@ constexpr int kRepeats = 3;  // of a statement that met another transaction
 // What the stores of one gateway share.
 struct Shared {
   explicit Shared(const Options& options)
-      : watch(options.notice), answers(options.cached_answers), clocks(options.clocks) {}
+      : watch(options.notice, options.alarm), answers(options.cached_answers), clocks(options.clocks) {}
 
   Watch watch;
   AnswerCache answers;
