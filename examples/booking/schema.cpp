@@ -26,7 +26,8 @@ constexpr std::array kTables{
     Table{"holds",
           "hotel_id BIGINT NOT NULL, reservation_id TEXT NOT NULL, night TEXT NOT NULL, PRIMARY KEY "
           "(hotel_id, reservation_id)"},
-    // status: accepted → charged | declined. What the second phase needs stands here, not in the request.
+    // status: accepted → charged | declined. What the second phase needs stands here, not in the request; the
+    // card as the provider's own name for it, never its number.
     Table{"payments",
           "hotel_id BIGINT NOT NULL, id TEXT NOT NULL, reservation_id TEXT NOT NULL, amount BIGINT NOT NULL, "
           "card TEXT NOT NULL, "

@@ -31,8 +31,9 @@ Response guarded(const std::function<Response()>& handler) {
     } catch (const sql::Error& error) {
       // A deadlock's loser has done nothing. Run it again, but not for ever.
       if (error.kind() == sql::Failure::again && attempt < kAttempts) continue;
-      Response response =
-          refusal(error.kind() == sql::Failure::other ? 500 : 503, "the database is not to be had now");
+      std::fprintf(stderr, "%s\n", error.what());
+      const bool passes = error.kind() == sql::Failure::again || error.kind() == sql::Failure::lost;
+      Response response = refusal(passes ? 503 : 500, "the database does not do this now; send it again");
       response.headers.push_back({"Retry-After", "1"});
       return response;
     } catch (const stet::StoreError& error) {

@@ -3,11 +3,15 @@
 import hashlib
 import hmac
 import json
+import shlex
+import subprocess
 import time
 
 import pytest
-from support.booking import BOB, HOTEL, NIGHT, PRICE, SECRET, Booking, body_of, is_final, wait_for
+from support.booking import BOB, HOTEL, NIGHT, PRICE, SECRET, SERVICE, Booking, Child, body_of, is_final, wait_for
 from support.concurrently import all_at_once, background
+from support.probing import free_port
+from support.processes import BINARY, ROOT
 
 COPIES = 8
 
@@ -85,7 +89,7 @@ def test_refusals_are_repeated_and_hold_nothing(booking):
 
 def test_a_night_offered_twice_keeps_what_was_taken(booking):
     reserved(booking)
-    booking.offer()
+    all_at_once(COPIES, lambda _: booking.offer())
     assert booking.free() == 4
     assert booking.send("PUT", f"/hotels/{HOTEL}/nights/{NIGHT}", {"rooms": 50, "price": PRICE}).status == 409
 
@@ -260,3 +264,43 @@ def test_events_that_nobody_knows_are_taken_and_equal_ones_with_other_ids_are_tw
     assert booking.audit()["totals"]["bank"] == 2 * PRICE
     assert event(booking, "7-abc", "evt_1", note="another payload under the same id").json() == {"received": "before"}
     assert booking.audit()["totals"]["bank"] == 2 * PRICE
+
+
+# ---- the README ----
+
+
+def test_the_commands_of_the_readme_do_what_they_say(tmp_path):
+    readme = (ROOT / "examples/booking/README.md").read_text()
+    blocks = [block.split("```", 1)[0] for block in readme.split("```sh\n")[1:]]
+    starting, trying, on_postgresql, probing = blocks
+    assert "schema apply" in on_postgresql
+    ports = {port: str(free_port()) for port in ("8090", "8091")}
+
+    def here(text):
+        text = text.replace("build/dev/examples/booking/booking", str(SERVICE)).replace("build/dev/apps/stet/stet", BINARY)
+        for written, free in {"/tmp/booking": str(tmp_path), **ports}.items():
+            text = text.replace(written, free)
+        return text
+
+    provider, service = starting.splitlines()[2:]
+    where = ["--listen", f"127.0.0.1:{ports['8091']}", "--webhook", f"http://127.0.0.1:{ports['8090']}/webhooks/provider"]
+    children = [Child([*shlex.split(here(provider).rstrip(" &")), *where]),
+                Child([*shlex.split(here(service)), "--listen", f"127.0.0.1:{ports['8090']}", "--provider",
+                       f"http://127.0.0.1:{ports['8091']}"])]
+    try:
+        for child in children:
+            child.start()
+        run = subprocess.run(["bash", "-c", here(trying)], capture_output=True, text=True, timeout=60, cwd=ROOT)
+        lines = [line for line in run.stdout.splitlines() if line.startswith(("{", "HTTP"))]
+        two_nights, reservation, again, *_, stats, audit = lines[1:]
+        assert reservation == again and json.loads(reservation)["status"] == "held", run.stdout
+        assert any(line.startswith("HTTP/1.1 503") for line in lines), run.stdout
+        assert json.loads(stats)["charges"] == 1 and not any(json.loads(audit)["wrong"].values()), run.stdout
+        assert json.loads(audit)["totals"]["payments"] == 1 and two_nights
+        children[1].kill()
+        command = here(probing).rstrip().replace(str(tmp_path) + "/booking.db'", f"{tmp_path}/booking.db --listen 127.0.0.1:{ports['8090']}'")
+        run = subprocess.run(["bash", "-c", f"{command} --rounds 3"], capture_output=True, text=True, timeout=120, cwd=ROOT)
+        assert run.returncode == 0, run.stdout + run.stderr
+    finally:
+        for child in children:
+            child.end()
