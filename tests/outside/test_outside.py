@@ -61,6 +61,27 @@ def test_pkg_config(prefix, tmp_path, compiler):
     assert run(tmp_path / "accounts").startswith("no store: ")
 
 
+def test_the_program_of_the_page_is_what_the_page_says(prefix, tmp_path):
+    page = (ROOT / "docs" / "library.md").read_text()
+    program = next(block for block in re.findall(r"```cpp\n(.*?)```", page, re.DOTALL) if "int main" in block)
+    (tmp_path / "orders.cpp").write_text(program)
+    found = {**os.environ, "PKG_CONFIG_PATH": next(prefix.rglob("pkgconfig"))}
+    line = re.search(r"^g\+\+ -std.*$", page, re.MULTILINE).group(0)
+    run("sh", "-c", line, env=found, cwd=tmp_path)
+    service = subprocess.Popen([tmp_path / "orders", tmp_path / "orders.db"], stdout=subprocess.PIPE, text=True)
+    try:
+        url = service.stdout.readline().strip()
+        lines = re.findall(r"^curl -i http://127.0.0.1:8080(/orders.*?)\s+# (.*)$", page, re.MULTILINE)
+        assert len(lines) == 4
+        for command, wanted in lines:
+            answer = run("sh", "-c", f"curl -s -i {url}{command}")
+            for word in re.findall(r"^\d+|order \d|Idempotent-Replayed: true|key-\w+", wanted):
+                assert word in answer, f"{command}\n{answer}"
+    finally:
+        service.kill()
+        service.wait()
+
+
 def test_the_installed_headers_ask_for_neither_boost_nor_a_database(prefix):
     for header in sorted(prefix.rglob("*.hpp")):
         if header.name in ("beast.hpp", "httplib.hpp"):
