@@ -122,6 +122,10 @@ std::string in_progress_words(const config::Route& route) {
 }
 
 std::string unknown_words(const config::Route& route) {
+  if (route.policy.terms.on_unknown == OnUnknown::joined) {
+    return "When the connection to the API breaks midway: the answer, if the API recorded it; else "
+           "`upstream-unreachable` with `Stet-Outcome: not-executed`, and a retry runs.";
+  }
   const std::string statuses = code_list(status_lists(route.policy.statuses).unknown);
   const std::string when = "When the connection to the API breaks midway, or it answers " + statuses + ": ";
   switch (route.policy.terms.on_unknown) {
@@ -135,7 +139,7 @@ std::string unknown_words(const config::Route& route) {
       return when +
              "`outcome-unknown`. With the next retry the API is asked what became of the first attempt.";
     case OnUnknown::joined:
-      return when + "the next retry finds the answer, or runs if nothing was done.";
+      break;
   }
   return "";
 }
@@ -167,10 +171,15 @@ void append_keyed(std::string& out, const config::Route& route) {
                  ". The answer is still kept when it comes within " +
                  duration_words(policy.completion_timeout) + ", and a retry gets it.");
   append_row(out, "Outcome unknown", unknown_words(route));
-  append_row(out, "Answers kept",
-             code_list(statuses.recorded) + ", except where a single status is named in another row.");
-  append_row(out, "Nothing happened",
-             code_list(statuses.released) + ": the key is free again, and a retry runs.");
+  if (policy.terms.on_unknown == OnUnknown::joined) {
+    append_row(out, "Answers kept", "what the API records together with what it did, and any other success.");
+    append_row(out, "Nothing happened", "any other answer: the key is free again, and a retry runs.");
+  } else {
+    append_row(out, "Answers kept",
+               code_list(statuses.recorded) + ", except where a single status is named in another row.");
+    append_row(out, "Nothing happened",
+               code_list(statuses.released) + ": the key is free again, and a retry runs.");
+  }
   append_row(out, "The same request",
              same_words(route.fingerprint) + " A different request under a used key: " +
                  std::to_string(route.status_key_reused) + " `key-reused`.");

@@ -66,9 +66,11 @@ json::object keyed_terms(const config::Route& route) {
   terms["completion_timeout"] = duration(policy.completion_timeout);
   terms["on_unknown"] = on_unknown_name(policy.terms.on_unknown);
   terms["on_store_failure"] = policy.on_store_failure == OnStoreFailure::open ? "open" : "closed";
-  terms["record"] = array_of(statuses.recorded);
-  terms["release"] = array_of(statuses.released);
-  terms["unknown"] = array_of(statuses.unknown);
+  if (policy.terms.on_unknown != OnUnknown::joined) {  // what the API records says it there
+    terms["record"] = array_of(statuses.recorded);
+    terms["release"] = array_of(statuses.released);
+    terms["unknown"] = array_of(statuses.unknown);
+  }
   terms["fingerprint"] = json::object{{"ignore", array_of(route.fingerprint.ignore)},
                                       {"only", array_of(route.fingerprint.only)},
                                       {"headers", array_of(route.fingerprint.headers)}};

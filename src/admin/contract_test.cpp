@@ -61,6 +61,22 @@ TEST(Contract, reads_well_for_people) {
   EXPECT_NE(page.find("up to 1 MiB."), std::string::npos);
 }
 
+TEST(Contract, says_that_what_the_api_records_is_kept_where_it_joins) {
+  config::Config config = shop();
+  config.routes[0].upstream_joins = true;
+  config.routes[0].policy.promise = UpstreamPromise::joins;
+  config.routes[0].policy.terms.on_unknown = OnUnknown::joined;
+  const auto contract = boost::json::parse(contract_json(config));
+  const auto& route = contract.at("routes").at(0).as_object();
+  EXPECT_EQ(route.at("on_unknown"), "joined");
+  EXPECT_FALSE(route.contains("release"));
+  EXPECT_TRUE(contract.at("defaults").as_object().contains("release"));
+  const std::string page = contract_html(config);
+  const std::string joins = page.substr(0, page.find("All other requests"));
+  EXPECT_NE(joins.find("what the API records together with what it did"), std::string::npos);
+  EXPECT_EQ(joins.find("outcome-unknown"), std::string::npos);
+}
+
 TEST(Contract, names_no_upstream_no_secret_and_no_trusted_header) {
   for (const std::string& text : {contract_json(shop()), contract_html(shop())}) {
     for (const std::string_view hidden : {"10.1.2.3", "hunter2", "pepper", "X-Trusted-Account"}) {

@@ -84,7 +84,9 @@ const ProblemText& problem_text(Problem problem) {
        "this answer until the record is settled. Never with a new key: that could do it twice.",
        "Look up in the API whether the effect is there. An operator settles the record with what they find; "
        "an answer that comes late settles it too. The `detail` says what would avoid this."},
-      {"The API could not be reached: nothing of this request was sent to it. The key is free again, unless "
+      {"The API could not be reached: nothing of this request was sent to it. Or, where the API joins its "
+       "rows to the "
+       "key, no answer came and the attempt was kept from committing anything. The key is free again, unless "
        "an earlier "
        "attempt with it ended unknown.",
        "Yes, with the same key.",
