@@ -28,38 +28,43 @@ void World::forward_joined(const std::shared_ptr<Run>& run, const Token& token) 
 }
 
 void World::begin_transaction(const std::shared_ptr<Run>& run, const Token& token) {
+  if (!chance(chances_.held)) {
+    commit(run, token);
+    return;
+  }
   const auto record = store_->find(token.id());
   const bool ours = record && record->token == token &&
                     (record->state == State::pending || record->state == State::unknown);
-  if (!ours) {  // SQLSTATE STET1: its rows are gone with it
+  if (!ours) {
     ++counts_.zombies;
-    after(between(1, 100), [this, run] {
-      if (run->listening) step(run, event::Upstream{upstream::Answered{Answer{500, {}, "fenced"}, {}}});
-    });
     return;
   }
   held_.insert(token.key);
-  after(chance(chances_.held) ? between(500, 10'000) : between(0, 5),
-        [this, run, token] { commit(run, token); });
+  after(between(1, 10'000), [this, run, token] {
+    held_.erase(token.key);
+    commit(run, token);
+  });
 }
 
 void World::commit(const std::shared_ptr<Run>& run, const Token& token) {
-  held_.erase(token.key);
   const auto tell = [this, run](const UpstreamOutcome& outcome) {
     after(between(1, 100), [this, run, outcome] {
       if (run->listening) step(run, event::Upstream{outcome});
     });
   };
+  const auto failed = [](std::string why) { return upstream::Answered{Answer{500, {}, std::move(why)}, {}}; };
   if (chance(chances_.rolled_back)) {
-    return tell(chance(50) ? UpstreamOutcome(upstream::Answered{Answer{500, {}, "rolled back"}, {}})
-                           : UpstreamOutcome(upstream::Lost{"the upstream died"}));
+    return tell(chance(50) ? UpstreamOutcome(failed("rolled back")) : upstream::Lost{"the upstream died"});
   }
-  const Answer recorded = *ledger_.execute(token);
-  const Command complete = command::Complete{token, recorded, std::nullopt};
-  const auto outcome = store_->execute({&complete, 1}).front();
-  if (!std::holds_alternative<result::Ok>(std::get<Result>(outcome))) {
-    breaches_.push_back("I3: " + token.key + " took effect and its answer was not recorded");
+  const Answer recorded = ledger_.prepare(token);
+  const auto outcome = execute(command::Complete{token, recorded, std::nullopt});
+  const auto* result = std::get_if<Result>(&outcome);
+  if (result == nullptr ||
+      !std::holds_alternative<result::Ok>(*result)) {  // SQLSTATE STET1, or it waits in vain
+    ++counts_.zombies;
+    return tell(failed("fenced"));
   }
+  ledger_.took_effect(token, recorded);
   if (denied_.contains(token.text())) {
     breaches_.push_back("I7: " + token.key + " took effect after it was called not executed");
   }

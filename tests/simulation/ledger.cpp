@@ -7,12 +7,20 @@ namespace stet::simulation {
 std::optional<Answer> Ledger::execute(const Token& token) {
   Entry& entry = entries_[token.key];
   if (token.attempt <= entry.promised) return std::nullopt;
-  if (kind_ != Upstream::deduplicates || entry.effects == 0) ++entry.effects;
-  // Each answer is told from every other, also of the same effect: a replay must be the first one, to the
-  // byte.
-  entry.answers.push_back(
-      Answer{201, {{"X-Response", std::to_string(++responses_)}}, "effect of " + token.key});
+  if (kind_ == Upstream::naive || entry.effects == 0) ++entry.effects;
+  entry.answers.push_back(prepare(token));
   return entry.answers.back();
+}
+
+// Each answer is told from every other, also of the same effect: a replay must be the first one, to the byte.
+Answer Ledger::prepare(const Token& token) {
+  return Answer{201, {{"X-Response", std::to_string(++responses_)}}, "effect of " + token.key};
+}
+
+void Ledger::took_effect(const Token& token, const Answer& answer) {
+  Entry& entry = entries_[token.key];
+  ++entry.effects;
+  entry.answers.push_back(answer);
 }
 
 AskVerdict Ledger::asked(const Token& token) {

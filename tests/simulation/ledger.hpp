@@ -19,6 +19,9 @@ class Ledger {
   // The request of one attempt arrives and is executed (or, where repeats are dropped, recognised).
   // Nothing when the upstream has promised never to execute this attempt.
   std::optional<Answer> execute(const Token&);
+  // The same in two steps, where the effect and its answer commit together.
+  Answer prepare(const Token&);
+  void took_effect(const Token&, const Answer&);
   // What the reconcile URL says: a remembered answer, or a promise that from now on is kept.
   AskVerdict asked(const Token&);
 

@@ -25,12 +25,12 @@ Policy policy(OnUnknown on_unknown, UpstreamPromise promise = UpstreamPromise::n
   return policy;
 }
 
-void simulate(const Policy& base, Ledger::Upstream upstream) {
+void simulate(const Policy& base, Ledger::Upstream upstream, const Chances& chances = {}) {
   Counts sum;
   for (std::uint64_t seed = 1; seed <= seeds(); ++seed) {
     Policy policy = base;
     policy.in_progress = seed % 2 == 0 ? InProgressMode::wait : InProgressMode::conflict;
-    World world(seed, policy, upstream);
+    World world(seed, policy, upstream, chances);
     for (const std::string& breach : world.run(3)) ADD_FAILURE() << "seed " << seed << ": " << breach;
     if (::testing::Test::HasFailure()) return;
     const Counts& c = world.counts();
@@ -70,6 +70,17 @@ TEST(Simulation, nothing_happens_twice_when_the_upstream_is_asked_first) {
 
 TEST(Simulation, an_effect_and_its_answer_are_one_when_the_upstream_joins) {
   simulate(policy(OnUnknown::joined, UpstreamPromise::joins), Ledger::Upstream::joins);
+}
+
+// Replies get lost, and what was taken for lost arrives late: the worst that a store can do to a fence.
+TEST(Simulation, a_fence_holds_when_the_store_is_as_bad_as_the_network) {
+  Chances chances;
+  chances.store_fails = 30;
+  chances.answer_lost = 30;
+  chances.request_lost = 20;
+  chances.proxy_gives_up = 40;
+  chances.slow = 40;
+  simulate(policy(OnUnknown::joined, UpstreamPromise::joins), Ledger::Upstream::joins, chances);
 }
 
 TEST(Simulation, the_same_seed_is_the_same_run) {

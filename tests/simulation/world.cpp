@@ -17,8 +17,9 @@ stores::Clocks clocks(const MonoTime& now) {
 
 }  // namespace
 
-World::World(std::uint64_t seed, Policy policy, Ledger::Upstream upstream)
+World::World(std::uint64_t seed, Policy policy, Ledger::Upstream upstream, Chances chances)
     : random_(seed),
+      chances_(chances),
       policy_(std::move(policy)),
       ledger_(upstream),
       store_(stores::make_memory_store(clocks(now_))),

@@ -41,7 +41,7 @@ struct Counts {
 
 class World {
  public:
-  World(std::uint64_t seed, Policy policy, Ledger::Upstream upstream);
+  World(std::uint64_t seed, Policy policy, Ledger::Upstream upstream, Chances chances = {});
 
   // Clients send each of `keys` intents several times, from several gateways, while everything fails; then
   // nothing fails any more and each intent is sent until it is settled. Breaches of the protocol's invariants
