@@ -17,7 +17,7 @@ class Transaction:
 
     def row(self, sql, *parameters):
         with self.connection.cursor() as cursor:
-            cursor.execute(sql, parameters)
+            cursor.execute(sql, parameters or None)
             return cursor.fetchone() if cursor.description else None
 
     def value(self, sql, *parameters):

@@ -71,7 +71,7 @@ CREATE TABLE stet.leases (
   lease_until timestamptz NOT NULL,
   attempt     integer NOT NULL,
   PRIMARY KEY (scope, key)
-) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+) WITH (fillfactor = 40, autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 COMMENT ON TABLE stet.leases IS 'The leases of pending operations';
 

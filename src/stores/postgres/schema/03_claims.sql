@@ -24,11 +24,12 @@ BEGIN
      WHERE pg_try_advisory_xact_lock(stet.lock_number(c.scope, c.key));
   END IF;
 
-  SELECT coalesce(array_agg(c.n::integer) FILTER (WHERE o.scope IS NULL AND c.n = ANY (free)), '{}'),
+  SELECT coalesce(array_agg(c.n::integer) FILTER (WHERE o.state IS NULL AND c.n = ANY (free)), '{}'),
          array_agg(c.n::integer) FILTER (WHERE o.state = 0 AND o.nonce = c.nonce)
     INTO absent, again
     FROM unnest(c_scope, c_key, c_nonce) WITH ORDINALITY AS c (scope, key, nonce, n)
-    LEFT JOIN stet.operations o ON o.scope = c.scope AND o.key = c.key;
+    LEFT JOIN LATERAL (
+           SELECT o.state, o.nonce FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0) o ON true;
 
   IF absent <> '{}' THEN
     at := stet.clock();
@@ -50,17 +51,13 @@ BEGIN
 
   at := stet.clock();
   IF again IS NOT NULL THEN
-    WITH mine AS MATERIALIZED (
-      SELECT l.scope, l.key, c.n::integer AS n
-        FROM unnest(c_scope, c_key, c_nonce) WITH ORDINALITY AS c (scope, key, nonce, n)
-        JOIN stet.leases l ON l.scope = c.scope AND l.key = c.key AND l.nonce = c.nonce
-       WHERE c.n = ANY (again)
-       ORDER BY l.scope, l.key
-         FOR NO KEY UPDATE OF l SKIP LOCKED),
-    renewed AS (
-      UPDATE stet.leases l SET lease_until = stet.lease_end(at, c_lease_ms[mine.n])
-        FROM mine WHERE l.scope = mine.scope AND l.key = mine.key)
-    SELECT array_agg(mine.n) INTO again FROM mine;
+    SELECT array_agg(v.n) FILTER (WHERE v.verdict = 8) INTO again
+      FROM stet.run_renewals(again, c_scope, c_key, c_nonce, ARRAY(
+             SELECT coalesce(o.attempt, 0)
+               FROM unnest(c_scope, c_key) WITH ORDINALITY AS c (scope, key, n)
+               LEFT JOIN LATERAL (
+                      SELECT o.attempt FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0) o ON true
+              ORDER BY c.n), c_lease_ms) v;
   END IF;
 
   RETURN QUERY
@@ -98,8 +95,12 @@ BEGIN
                END AS verdict
           FROM unnest(c_scope, c_key, c_nonce, c_fingerprint, c_recipe)
                WITH ORDINALITY AS c (scope, key, nonce, fingerprint, recipe, n)
-          LEFT JOIN stet.operations o ON o.scope = c.scope AND o.key = c.key
-          LEFT JOIN stet.leases l ON l.scope = o.scope AND l.key = o.key AND l.nonce = o.nonce AND l.attempt = o.attempt
+          LEFT JOIN LATERAL (
+                 SELECT * FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0) o ON true
+          LEFT JOIN LATERAL (
+                 SELECT l.lease_until FROM stet.leases l
+                  WHERE l.scope = o.scope AND l.key = o.key AND l.nonce = o.nonce AND l.attempt = o.attempt OFFSET 0) l
+               ON o.state = 0
          WHERE c.n <> ALL (absent)
         OFFSET 0) s;
 END
@@ -116,8 +117,7 @@ BEGIN
   FOR absent IN
     SELECT c.n::integer AS n, c.scope, c.key, stet.lock_number(c.scope, c.key) AS number
       FROM unnest(c_scope, c_key) WITH ORDINALITY AS c (scope, key, n)
-      LEFT JOIN stet.operations o ON o.scope = c.scope AND o.key = c.key
-     WHERE o.scope IS NULL
+     WHERE NOT EXISTS (SELECT FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0)
      ORDER BY c.scope, c.key
   LOOP
     BEGIN

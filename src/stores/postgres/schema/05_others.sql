@@ -9,9 +9,8 @@ BEGIN
   PERFORM pg_advisory_xact_lock(stet.lock_number(s.scope, s.key))
      FROM (SELECT scope, key FROM unnest(o_scope, o_key) AS u (scope, key) ORDER BY 1, 2 OFFSET 0) s;
   PERFORM FROM unnest(o_scope, o_key) AS u (scope, key)
-     JOIN stet.operations o ON o.scope = u.scope AND o.key = u.key
-    ORDER BY o.scope, o.key
-      FOR NO KEY UPDATE OF o;
+    CROSS JOIN LATERAL (
+            SELECT FROM stet.operations o WHERE o.scope = u.scope AND o.key = u.key FOR NO KEY UPDATE) o;
 END
 $$;
 
@@ -34,7 +33,7 @@ DECLARE
 BEGIN
   SELECT * INTO o FROM stet.operations WHERE scope = o_scope AND key = o_key FOR NO KEY UPDATE SKIP LOCKED;
   IF NOT FOUND THEN
-    SELECT verdict INTO STRICT said FROM stet.not_seen(3, ARRAY[o_scope], ARRAY[o_key], '{}');
+    SELECT verdict INTO STRICT said FROM stet.not_seen(3, ARRAY[o_scope], ARRAY[o_key], '{1}');
     RETURN stet.verdict(3, n, said);
   END IF;
   ours := o.nonce = o_nonce AND o.attempt = o_attempt;

@@ -9,8 +9,9 @@
 -- Nothing here waits for another transaction's row; such a command's verdict is 10. In a service's own
 -- transaction (`in_session`) the commands after the claim do wait, and with `wait` claims, too.
 --
--- The plans are pinned: made once a connection, with the index whatever the tables hold at that moment. A plan
--- made over empty tables would else read them whole when they are full.
+-- The plans are pinned: made once a connection, with the index whatever the tables hold at that moment. A plan made over
+-- empty tables would else read them whole when they are full; and a join would, too, by its index, were it not written as
+-- one search for each command (LATERAL … OFFSET 0, or FOR UPDATE) or a visit to a known place (ctid).
 CREATE FUNCTION stet.execute(
   c_scope bytea[] DEFAULT '{}', c_key bytea[] DEFAULT '{}', c_nonce uuid[] DEFAULT '{}',
   c_fingerprint bytea[] DEFAULT '{}', c_recipe text[] DEFAULT '{}', c_method text[] DEFAULT '{}',
@@ -32,6 +33,7 @@ SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
+SET enable_material = off
 SET jit = off
 AS $$
 DECLARE

@@ -12,46 +12,50 @@ SET enable_seqscan = off
 SET enable_bitmapscan = off
 SET enable_hashjoin = off
 SET enable_mergejoin = off
+SET enable_sort = off
 SET jit = off
 AS $$
 DECLARE
   at     timestamptz := stet.clock();
-  looked integer;
+  scopes bytea[];
+  places tid[];
+  fates  text[];         -- tombstone, gone, or later
+  nexts  timestamptz[];
   stale  integer;
 BEGIN
-  WITH due AS MATERIALIZED (
-    SELECT o.scope, o.key, o.state, o.expires_at, o.retention_ms, o.tombstone_ms,
-           o.state IN (1, 3) AND o.expires_at <= at AS over
-      FROM stet.operations o
-     WHERE o.sweep_at <= at
-       AND (o.state IN (0, 2) OR o.expires_at IS NULL OR o.expires_at <= at OR o.expires_at > at + interval '10 minutes')
-     ORDER BY o.sweep_at
-     LIMIT limit_rows
-       FOR UPDATE SKIP LOCKED),
-  ended AS (
-    UPDATE stet.operations o
-       SET state = 3, status = NULL, headers = NULL, raw_headers = NULL, body = NULL, fingerprint = '', recipe = '',
-           recovery_point = '', expires_at = stet.after(at, due.tombstone_ms),
-           sweep_at = coalesce(stet.after(at, due.tombstone_ms), 'infinity')
-      FROM due
-     WHERE due.over AND due.state = 1 AND coalesce(due.tombstone_ms, 1) > 0
-       AND o.scope = due.scope AND o.key = due.key),
-  gone AS (
-    DELETE FROM stet.operations o
-     USING due
-     WHERE due.over AND (due.state = 3 OR due.tombstone_ms <= 0)
-       AND o.scope = due.scope AND o.key = due.key),
-  later AS (
-    UPDATE stet.operations o
-       SET sweep_at = CASE WHEN due.state IN (1, 3) THEN coalesce(due.expires_at, 'infinity')
-                           ELSE coalesce(stet.after(at, greatest(due.retention_ms, 3600000)), 'infinity') END
-      FROM due
-     WHERE NOT coalesce(due.over, false) AND o.scope = due.scope AND o.key = due.key)
-  SELECT count(*) FILTER (WHERE over AND state = 1), count(*) FILTER (WHERE over AND state = 3), count(*)
-    INTO expired, removed, looked
-    FROM due;
+  SELECT array_agg(due.scope), array_agg(due.place), array_agg(due.fate),
+         array_agg(CASE WHEN due.fate = 'tombstone' THEN stet.after(at, due.tombstone_ms)
+                        WHEN due.state IN (1, 3) THEN due.expires_at
+                        ELSE stet.after(at, greatest(due.retention_ms, 3600000)) END),
+         count(*) FILTER (WHERE due.fate <> 'later' AND due.state = 1),
+         count(*) FILTER (WHERE due.fate <> 'later' AND due.state = 3)
+    INTO scopes, places, fates, nexts, expired, removed
+    FROM (SELECT o.ctid AS place, o.scope, o.state, o.expires_at, o.retention_ms, o.tombstone_ms,
+                 CASE WHEN o.state NOT IN (1, 3) OR o.expires_at IS NULL OR o.expires_at > at THEN 'later'
+                      WHEN o.state = 1 AND (o.tombstone_ms IS NULL OR o.tombstone_ms > 0) THEN 'tombstone'
+                      ELSE 'gone' END AS fate
+            FROM stet.operations o
+           WHERE o.sweep_at <= at
+             AND (o.state IN (0, 2) OR o.expires_at IS NULL OR o.expires_at <= at
+                  OR o.expires_at > at + interval '10 minutes')
+           ORDER BY o.sweep_at
+           LIMIT limit_rows
+             FOR UPDATE SKIP LOCKED) due;
+
+  UPDATE stet.operations o
+     SET state = 3, status = NULL, headers = NULL, raw_headers = NULL, body = NULL, fingerprint = '', recipe = '',
+         recovery_point = '', expires_at = due.next, sweep_at = coalesce(due.next, 'infinity')
+    FROM unnest(scopes, places, fates, nexts) AS due (scope, place, fate, next)
+   WHERE due.fate = 'tombstone' AND o.ctid = due.place AND o.scope = due.scope;
+  UPDATE stet.operations o SET sweep_at = coalesce(due.next, 'infinity')
+    FROM unnest(scopes, places, fates, nexts) AS due (scope, place, fate, next)
+   WHERE due.fate = 'later' AND o.ctid = due.place AND o.scope = due.scope;
+  DELETE FROM stet.operations o
+   USING unnest(scopes, places, fates) AS due (scope, place, fate)
+   WHERE due.fate = 'gone' AND o.ctid = due.place AND o.scope = due.scope;
+
   stale := stet.sweep_leases(limit_rows, at);
-  more := limit_rows > 0 AND (looked = limit_rows OR stale = limit_rows);
+  more := limit_rows > 0 AND (coalesce(cardinality(places), 0) = limit_rows OR stale = limit_rows);
 END
 $$;
 
@@ -67,7 +71,7 @@ BEGIN
            WHERE l.lease_until <= at
              AND NOT EXISTS (SELECT FROM stet.operations o
                               WHERE o.scope = l.scope AND o.key = l.key AND o.nonce = l.nonce
-                                AND o.attempt = l.attempt AND o.state IN (0, 2))
+                                AND o.attempt = l.attempt AND o.state IN (0, 2) OFFSET 0)
            LIMIT limit_rows
              FOR UPDATE SKIP LOCKED) s;
   -- The rows are held: what is read now cannot change under them.
@@ -75,7 +79,7 @@ BEGIN
    WHERE l.ctid = ANY (found_at)
      AND NOT EXISTS (SELECT FROM stet.operations o
                       WHERE o.scope = l.scope AND o.key = l.key AND o.nonce = l.nonce
-                        AND o.attempt = l.attempt AND o.state IN (0, 2));
+                        AND o.attempt = l.attempt AND o.state IN (0, 2) OFFSET 0);
   RETURN coalesce(cardinality(found_at), 0);
 END
 $$;
