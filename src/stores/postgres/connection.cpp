@@ -131,4 +131,12 @@ bool Connection::is_alive() const {
   return false;
 }
 
+bool Connection::has_ended() {
+  if (PQconsumeInput(connection_.get()) == 0) return true;
+  while (PQisBusy(connection_.get()) == 0) {
+    if (!ResultPtr(PQgetResult(connection_.get()))) return true;
+  }
+  return false;
+}
+
 }  // namespace stet::stores::postgres

@@ -34,6 +34,8 @@ class Connection {
   PGconn* get() const { return connection_.get(); }
   // Whether the server has closed it while it was idle; reads what has come, never blocks.
   bool is_alive() const;
+  // Whether an operation that was given up has been answered since, or the connection is lost. Never blocks.
+  bool has_ended();
 
  private:
   struct Notices {

@@ -10,10 +10,9 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kFirstPause = 50ms;
 constexpr std::chrono::milliseconds kLongestPause = 1s;
-// After operations that were not answered in time. The server may hold each of them, with its connection, until a synchronous
-// standby is back: with pauses an outage of ten minutes takes some forty connections and not three hundred.
-constexpr std::chrono::milliseconds kFirstSilence = 1s;
-constexpr std::chrono::milliseconds kLongestSilence = 15s;
+// A server that waits for a synchronous standby holds every operation that came, with its connection. More of them would only
+// take the connections that others need; when one of them ends, the server is tried again.
+constexpr std::size_t kMostSilent = 3;
 
 }  // namespace
 
@@ -68,6 +67,7 @@ Server Link::connect(OpenOptions::Missing missing) {
 Connection& Link::get() {
   if (connection_ && connection_->is_alive()) return *connection_;
   connection_.reset();
+  refuse_while_others_wait();
   if (std::chrono::steady_clock::now() < next_try_) throw StoreError(StoreFailure::not_written, why_not_);
   try {
     connect(OpenOptions::Missing::refuse);
@@ -86,15 +86,19 @@ void Link::pause() {
   next_try_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(some(random_));
 }
 
+void Link::refuse_while_others_wait() {
+  std::erase_if(silent_, [](Connection& connection) { return connection.has_ended(); });
+  if (silent_.size() < kMostSilent) return;
+  throw StoreError(StoreFailure::not_written, "PostgreSQL still has not answered earlier operations");
+}
+
 void Link::failed(const PgError& error) {
   if (error.connection() == PgError::Connection::usable) return;
+  if (error.connection() == PgError::Connection::silent && connection_) silent_.push_back(*std::move(connection_));
   connection_.reset();
   why_not_ = error.what();
   watch_.say_once(why_not_);
-  if (error.connection() == PgError::Connection::silent && ++silences_ > 1) {
-    const auto wait = std::min(kFirstSilence * (1 << std::min(silences_ - 2, 4)), kLongestSilence);
-    next_try_ = std::chrono::steady_clock::now() + wait;
-  } else if (longest_pause_ > 0ms) {
+  if (longest_pause_ > 0ms) {
     pause();
   } else {
     longest_pause_ = kFirstPause;  // the next attempt comes at once, the one after it not
@@ -103,7 +107,6 @@ void Link::failed(const PgError& error) {
 
 void Link::succeeded() {
   longest_pause_ = 0ms;
-  silences_ = 0;
 }
 
 }  // namespace stet::stores::postgres

@@ -7,6 +7,7 @@
 #include <random>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "stores/postgres/server.hpp"
 
@@ -49,16 +50,17 @@ class Link {
  private:
   Server connect(OpenOptions::Missing missing);
   void pause();
+  void refuse_while_others_wait();
 
   const std::string url_;
   const Durability durability_;
   const std::chrono::milliseconds operation_time_;
   Watch& watch_;
   std::optional<Connection> connection_;
+  std::vector<Connection> silent_;  // whose operation was given up; the server may still be at it
   std::string why_not_;
   std::chrono::steady_clock::time_point next_try_{};
   std::chrono::milliseconds longest_pause_{0};  // none yet: the first attempt after a loss comes at once
-  int silences_ = 0;                            // operations in a row that were not answered in time
   std::minstd_rand random_{std::random_device{}()};
 };
 

@@ -62,6 +62,36 @@ TEST(Outages, leave_a_silent_server_in_time_and_find_their_own_claim_by_its_nonc
   EXPECT_NE(as<result::Ok>(run(*store, completion_of(c))), nullptr);
 }
 
+// A server that waits for a standby holds each operation with its connection: they must not eat up max_connections, and the
+// end of the wait must be noticed at once.
+TEST(Outages, leave_only_a_few_connections_with_a_server_that_does_not_answer) {
+  const TestDatabase database;
+  Options options;
+  options.operation_time = 150ms;
+  const auto store = open_one(database, options);
+  {
+    Connection locker = database.connect();
+    locker.run("BEGIN; LOCK TABLE stet.operations IN ACCESS EXCLUSIVE MODE");
+    int unknown = 0;
+    for (int i = 0; i < 60; ++i) {
+      unknown += thrown_by(*store, claim_of("k" + std::to_string(i))) == StoreFailure::unavailable ? 1 : 0;
+      std::this_thread::sleep_for(10ms);
+    }
+    EXPECT_EQ(unknown, 3);
+    EXPECT_EQ(database.sql(std::string("SELECT count(*) ") + kBackends + " AND wait_event_type = 'Lock'"), "3");
+    locker.run("COMMIT");
+  }
+  for (int i = 0; i < 200; ++i) {
+    try {
+      EXPECT_NE(as<result::Claimed>(run(*store, claim_of("after"))), nullptr);
+      return;
+    } catch (const StoreError&) {
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+  ADD_FAILURE() << "it does not go on";
+}
+
 TEST(Outages, refuse_at_once_while_nobody_is_there_and_go_on_by_themselves) {
   const TestDatabase database;
   const auto store = open_one(database);
