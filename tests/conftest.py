@@ -77,7 +77,24 @@ def start_gateway(tmp_path, upstream, request):
             pytest.fail(f"the gateway crashed with {gateway.process.child.returncode}:\n{gateway.output()[-4000:]}")
         if request.node.stash.get(FAILED, False):
             print(f"--- log of {gateway.directory.name} ---\n{gateway.output()[-6000:]}")
-    made.drop()
+    made.give_back()
+
+
+@pytest.fixture(scope="module")
+def start_module_gateway(tmp_path_factory):
+    """The same for a gateway that all tests of a file use."""
+    made, gateways = stores.Stores(), []
+
+    def start(upstream_url, config):
+        gateways.append(made.make(tmp_path_factory.mktemp("gateway"), upstream_url, config))
+        return gateways[-1].start()
+
+    yield start
+    for gateway in gateways:
+        running = gateway.process.is_running()
+        gateway.end()
+        assert running, gateway.output()[-4000:]
+    made.give_back()
 
 
 @pytest.fixture

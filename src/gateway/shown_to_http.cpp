@@ -54,7 +54,8 @@ Response shown_to_http(Shown shown, const config::Route& route, const Headers* o
       if (replay) {
         response.fields = all_stored(shown.answer.headers, route) ? std::move(shown.answer.headers)
                                                                   : replayed_headers(shown.answer.headers, route);
-        response.more.push_back({"Idempotent-Replayed", "true"});
+        // The first caller may get a stored answer, too: its upstream has recorded it (docs/joint_transaction.md).
+        if (shown.outcome == Outcome::replayed) response.more.push_back({"Idempotent-Replayed", "true"});
       } else {
         response.fields = own_lines != nullptr ? *own_lines : std::move(shown.answer.headers);
       }

@@ -49,6 +49,15 @@ TEST(ShownToHttp, gives_the_own_caller_every_line) {
   EXPECT_THAT(response.more, Not(Contains(Header{"Idempotent-Replayed", "true"})));
 }
 
+TEST(ShownToHttp, calls_no_replay_what_the_first_caller_gets_from_the_record) {
+  Shown shown = replay();
+  shown.outcome = Outcome::completed;
+  const Response response = shown_to_http(shown, {}, nullptr);
+  EXPECT_EQ(response.status, 201);
+  EXPECT_THAT(response.more, Not(Contains(Header{"Idempotent-Replayed", "true"})));
+  EXPECT_THAT(response.more, Contains(Header{"Stet-Outcome", "completed"}));
+}
+
 TEST(ShownToHttp, points_at_the_status_location) {
   Shown shown;
   shown.kind = ShownKind::accepted;

@@ -7,6 +7,7 @@ import socket
 import pytest
 
 from support.processes import ROOT, run_stet
+from support.stores import about_sqlite
 from support.upstream import answers, cuts
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -325,6 +326,7 @@ def test_no_gateway_and_no_store_are_status_3(tmp_path):
     assert not path.exists()
 
 
+@about_sqlite("a file is one process's")
 def test_the_store_of_a_running_gateway_is_left_alone(gateway):
     shown = run_stet("keys", "list", "--store", gateway.store)
     assert shown.returncode == 3

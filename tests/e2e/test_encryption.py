@@ -3,6 +3,7 @@
 import base64
 import sqlite3
 
+import psycopg2
 import pytest
 from support.processes import run_stet
 from support.upstream import answers
@@ -12,11 +13,17 @@ KEY = base64.b64encode(bytes(range(32))).decode()
 
 CONFIG = ('store_options.encryption_key = "env:STORE_KEY"\nstore_options.ballast = "64KiB"\n'
           'store_options.free_space_floor = "1MiB"\n')
+
 SECRET = b"4242-4242-4242-4242-very-secret-answer"
 
 
-def everything_in(directory):
-    return b"".join(f.read_bytes() for f in directory.iterdir() if f.is_file() and f.suffix != ".toml")
+def everything_in(gateway):
+    """All bytes that the store holds."""
+    if not gateway.store.startswith("sqlite:"):
+        with psycopg2.connect(gateway.store) as db, db.cursor() as sql:
+            sql.execute("select concat(headers), raw_headers, body from stet.operations")
+            return b"".join(headers.encode() + bytes(raw or b"") + bytes(body or b"") for headers, raw, body in sql)
+    return b"".join(f.read_bytes() for f in gateway.directory.iterdir() if f.is_file() and f.suffix != ".toml")
 
 
 @pytest.fixture
@@ -35,7 +42,7 @@ def test_a_plain_store_holds_the_answer_in_the_clear(start_gateway, upstream, ke
     gateway = start_gateway()
     gateway.client(AUTH).post(key=key)
     gateway.stop()
-    assert SECRET in everything_in(gateway.directory)
+    assert SECRET in everything_in(gateway)
 
 
 def test_an_encrypted_store_does_not(encrypted, upstream, key):
@@ -45,7 +52,7 @@ def test_an_encrypted_store_does_not(encrypted, upstream, key):
     assert first.body == SECRET
     assert gateway.client(AUTH).post(key=key).body == SECRET
     gateway.kill()
-    stored = everything_in(gateway.directory)
+    stored = everything_in(gateway)
     assert SECRET not in stored and b"secret-header-value" not in stored
     gateway.restart()
     again = gateway.client(AUTH).post(key=key)

@@ -10,6 +10,7 @@ import pytest
 from support.concurrently import background
 from support.http_client import Client, Closed, Connection, wire
 from support.processes import BINARY, Process, run_stet
+from support.stores import about_sqlite
 from support.upstream import Gate, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -89,6 +90,7 @@ def test_a_taken_port_is_exit_3(tmp_path, upstream):
     assert done.stderr.strip()
 
 
+@about_sqlite("a file is one process's")
 def test_a_second_gateway_on_one_store_is_exit_3_with_a_clear_word(gateway, upstream):
     done = run_stet("serve", "--upstream", upstream.url, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
                     "--store", gateway.store)

@@ -8,6 +8,7 @@ import pytest
 from support.concurrently import background
 from support.http_client import Client
 from support.processes import run_stet
+from support.stores import about_sqlite
 from support.upstream import Gate, answers, cuts, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -266,6 +267,7 @@ def test_keys_on_the_file_when_no_gateway_runs(gateway, upstream, key):
     assert gateway.client(AUTH).post(key=key + "-u").outcome == "completed"
 
 
+@about_sqlite("a file is one process's")
 def test_keys_on_a_file_that_a_gateway_holds_is_exit_3(gateway):
     done = keys("list", "--store", gateway.store)
     assert done.returncode == 3 and done.stderr

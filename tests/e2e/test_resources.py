@@ -7,6 +7,7 @@ import pytest
 from support.concurrently import background
 from support.http_client import Closed, Connection, wire
 from support.processes import is_sanitized
+from support.stores import about_sqlite
 from support.upstream import Gate, answers, cuts, sends, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -158,6 +159,7 @@ def test_hundreds_of_idle_connections_cost_little(start_gateway, upstream):
         connection.close()
 
 
+@about_sqlite("measures the file")
 def test_the_store_does_not_grow_for_ever(start_gateway, upstream, key):
     # Pulsefy/Soter#944: the table grew for ever.
     gateway = start_gateway('sweep_every = "100ms"\n[defaults]\nretention = "1ms"\ntombstone = "0s"\n')

@@ -24,12 +24,8 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory, server):
-    gateway = Gateway(tmp_path_factory.mktemp("wire"), server.url, '[defaults]\nscope = ["none"]\n').start()
-    yield Client(gateway.address)
-    running = gateway.process.is_running()
-    gateway.end()
-    assert running, gateway.output()[-4000:]
+def client(start_module_gateway, server):
+    return start_module_gateway(server.url, '[defaults]\nscope = ["none"]\n').client()
 
 
 def says(pieces):

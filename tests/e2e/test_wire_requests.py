@@ -4,7 +4,6 @@ import itertools
 
 import pytest
 from support.http_client import Closed, Connection
-from support.processes import Gateway
 from support.upstream import Upstream, wait_until
 from support.wire_cases import cut, interesting_cuts, load
 
@@ -22,12 +21,8 @@ def server():
 
 
 @pytest.fixture(scope="module")
-def stet(tmp_path_factory, server):
-    gateway = Gateway(tmp_path_factory.mktemp("wire"), server.url, '[defaults]\nscope = ["none"]\n').start()
-    yield gateway
-    running = gateway.process.is_running()
-    gateway.end()
-    assert running, gateway.output()[-4000:]
+def stet(start_module_gateway, server):
+    return start_module_gateway(server.url, '[defaults]\nscope = ["none"]\n')
 
 
 def named(cases):

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """The kill campaign: SIGKILL of the gateway at random moments under load, restart on the same file, retries of everything.
 
-    tests/faults/campaign.py [SECONDS] [--policy fail|retry|ask] [--seed N] [--clients N]
+    tests/faults/campaign.py [SECONDS] [--policy fail|retry|ask|join] [--store sqlite|postgresql] [--seed N] [--clients N]
 
 The upstream's own ledger is the oracle (oracle_upstream.py). What must hold, whatever is killed:
   1  nothing runs twice (`fail` and `ask`: one effect a key; `retry`: the upstream sees rising attempts)
@@ -37,10 +37,12 @@ LEASE = 2.0
 FINAL = ("completed", "replayed")
 
 
-def config(policy, upstream):
-    rule = {"fail": "", "retry": "upstream_idempotent = true\n", "ask": f'reconcile.url = "{upstream.url}/reconcile"\n'}[policy]
-    return (f'sweep_every = "1h"\ndrain = "1s"\nstore_options.ballast = "64KiB"\nstore_options.free_space_floor = "1MiB"\n'
-            f'[defaults]\non_unknown = "{policy}"\n{rule}lease = "{LEASE:.0f}s"\nresponse_timeout = "600ms"\n'
+def config(policy, upstream, on_sqlite=True):
+    rule = {"fail": 'on_unknown = "fail"\n', "retry": 'on_unknown = "retry"\nupstream_idempotent = true\n',
+            "ask": f'on_unknown = "ask"\nreconcile.url = "{upstream.url}/reconcile"\n', "join": "upstream_joins = true\n"}[policy]
+    return ('sweep_every = "1h"\ndrain = "1s"\n'
+            + ('store_options.ballast = "64KiB"\nstore_options.free_space_floor = "1MiB"\n' if on_sqlite else "") +
+            f'[defaults]\n{rule}lease = "{LEASE:.0f}s"\nresponse_timeout = "600ms"\n'
             'completion_timeout = "3s"\n[[route]]\nmatch = "POST /waiting"\nin_progress = "wait"\nwait = "2s"\n'
             '[[route]]\nmatch = "POST /accepting"\nin_progress = "accept"\n')
 
@@ -84,6 +86,8 @@ class Operation:
 
 
 class Campaign:
+    needed = ("replayed", "unknown", "kills in mid-operation", "not-executed", "in-progress")  # or it has shown nothing
+
     def __init__(self, seconds, policy="fail", seed=None, clients=8):
         self.seconds = seconds
         self.policy = policy
@@ -95,14 +99,42 @@ class Campaign:
         self.stopping = False
         self.counts = collections.Counter()
         self.mistakes = []
+        self.gateways = []
+        self.upstream = None
+
+    # ---- what another store has otherwise (postgres_campaign.py) ----
+
+    def set_up(self, directory):
+        """The upstream and the gateways, not yet started."""
+        self.upstream = OracleUpstream(self.policy, self.seed)
+        # Half of the campaigns seal their store.
+        sealed = 'store_options.encryption_key = "env:STORE_KEY"\n' if self.seed % 2 else ""
+        self.gateways = [Gateway(directory, self.upstream.url, sealed + config(self.policy, self.upstream),
+                                 environment={"STORE_KEY": base64.b64encode(bytes(range(32))).decode()})]
+
+    def tear_down(self):
+        for gateway in self.gateways:
+            gateway.end()
+        if self.upstream:
+            self.upstream.server.stop()
+
+    def any_gateway(self):
+        return random.choice(self.gateways)
+
+    def more_headers(self):
+        return {}
+
+    def strike(self, dice):
+        """What is not a gateway's own trouble, now and then: whether it did something."""
+        return False
 
     # ---- load ----
 
     def hang_up(self, operation, body, patience):
         """Sends the request, or all but its last byte, and resets the connection after a moment."""
         data = wire("POST", operation.path, {"Authorization": operation.scope, "Idempotency-Key": operation.key,
-                                             "Content-Type": "application/json"}, body)
-        with Client(self.gateway.address).connect(5) as connection:
+                                             "Content-Type": "application/json", **self.more_headers()}, body)
+        with Client(self.any_gateway().address).connect(5) as connection:
             connection.send(data if patience > 0.002 else data[:-1])
             time.sleep(patience)
             connection.reset()
@@ -114,9 +146,9 @@ class Campaign:
             if patience is not None:
                 answer = self.hang_up(operation, body or operation.body, patience)
             else:
-                answer = Client(self.gateway.address).send(
+                answer = Client(self.any_gateway().address).send(
                     "POST", operation.path, key=operation.key, body=body or operation.body, timeout=8,
-                    headers={"Authorization": operation.scope, "Content-Type": "application/json"})
+                    headers={"Authorization": operation.scope, "Content-Type": "application/json", **self.more_headers()})
         except ConnectionRefusedError:
             answer = None
             time.sleep(0.02)  # it is being restarted
@@ -174,41 +206,45 @@ class Campaign:
             time.sleep(min(dice.uniform(0.1, 1.2), max(0.0, end - time.monotonic())))
             if time.monotonic() >= end:
                 break
-            if not self.gateway.process.is_running():
-                self.mistakes.append(f"the gateway ended by itself:\n{self.gateway.output()[-3000:]}")
+            ended = [gateway for gateway in self.gateways if not gateway.process.is_running()]
+            if ended:
+                self.mistakes.append(f"the gateway ended by itself:\n{ended[0].output()[-3000:]}")
                 break
+            if self.strike(dice):
+                continue
+            gateway = dice.choice(self.gateways)
             roll = dice.random()
             if roll < 0.12:
-                self.stand_still(dice)
+                self.stand_still(gateway, dice)
                 continue
             if roll < 0.17:
                 self.counts["reloads"] += 1
-                self.gateway.process.signal(signal.SIGHUP)
+                gateway.process.signal(signal.SIGHUP)
                 continue
             if roll < 0.25:
-                self.drain()
+                self.drain(gateway)
             else:
                 mid = self.upstream.in_flight
-                self.gateway.kill()
+                gateway.kill()
                 self.counts["kills"] += 1
                 self.counts["kills in mid-operation"] += mid > 0
             if dice.random() < 0.2:
                 time.sleep(dice.uniform(0, 0.3))
-            self.gateway.restart()
+            gateway.restart()
         self.stopping = True
 
-    def stand_still(self, dice):
+    def stand_still(self, gateway, dice):
         """A virtual machine that is paused, now and then for longer than the lease."""
         self.counts["pauses"] += 1
-        self.gateway.process.signal(signal.SIGSTOP)
+        gateway.process.signal(signal.SIGSTOP)
         time.sleep(dice.choice([0.05, 0.3, LEASE * 1.3]))
-        self.gateway.process.signal(signal.SIGCONT)
+        gateway.process.signal(signal.SIGCONT)
 
-    def drain(self):
+    def drain(self, gateway):
         self.counts["drains"] += 1
-        status = self.gateway.stop()
+        status = gateway.stop()
         if status != 0:
-            self.mistakes.append(f"a drain ended with {status}:\n{self.gateway.output()[-2000:]}")
+            self.mistakes.append(f"a drain ended with {status}:\n{gateway.output()[-2000:]}")
 
     # ---- the end ----
 
@@ -237,7 +273,7 @@ class Campaign:
                 time.sleep(0.2)
         for operation in open_:
             self.mistakes.append(f"stuck: {operation.identity} {operation.tries[-3:]}")
-        pending = self.gateway.operations("?state=pending&limit=100")
+        pending = self.gateways[0].operations("?state=pending&limit=100")
         if pending:
             self.mistakes.append(f"still pending in the store: {pending[:3]}")
 
@@ -258,7 +294,7 @@ class Campaign:
                 tries = "\n    ".join(map(repr, sorted(operation.tries, key=lambda t: t.began)))
                 self.mistakes.append(f"{error}\n  {operation.identity} {operation.path} effects {effects} "
                                      f"arrivals {arrivals}\n    {tries}")
-        for what in ("replayed", "unknown", "kills in mid-operation", "not-executed", "in-progress"):
+        for what in self.needed:
             if not self.counts[what]:
                 self.mistakes.append(f"vacuous: no {what}")
         if self.counts["kills"] < max(2, self.seconds / 6):
@@ -283,9 +319,10 @@ class Campaign:
             assert effects and finals[0].body == effects[0].answer[1], "an answer without its effect"
             acknowledged = min(t.ended for t in finals)
             for later in (t for t in tries if t.began > acknowledged and t.answered):
+                if later.problem in ("store-unavailable", "overloaded"):
+                    continue
                 if later.same_body:
-                    turned_away = later.problem in ("store-unavailable", "overloaded")
-                    assert later.outcome == "replayed" or turned_away, f"lost after it was acknowledged: {later}"
+                    assert later.outcome == "replayed", f"lost after it was acknowledged: {later}"
                 else:
                     assert later.status == 422 and later.problem == "key-reused", f"another body got {later}"
 
@@ -296,6 +333,7 @@ class Campaign:
                 assert not effects or made.body != effects[0].answer[1], f"said not-executed of an effect: {made}"
             if made.outcome == "completed" and made.same_body:
                 assert effects, f"said completed without an effect: {made}"
+            assert made.problem != "outcome-unknown" or self.policy != "join", f"unknown on a joining route: {made}"
             if made.outcome == "unknown" and self.policy == "fail" and finals:
                 assert made.began <= max(t.ended for t in finals), f"unknown after its answer: {made}"
 
@@ -303,14 +341,11 @@ class Campaign:
 
     def run(self):
         directory = pathlib.Path(tempfile.mkdtemp(prefix="stet-campaign-"))
-        self.upstream = OracleUpstream(self.policy, self.seed)
-        # Half of the campaigns seal their store.
-        sealed = 'store_options.encryption_key = "env:STORE_KEY"\n' if self.seed % 2 else ""
-        self.gateway = Gateway(directory, self.upstream.url, sealed + config(self.policy, self.upstream),
-                               environment={"STORE_KEY": base64.b64encode(bytes(range(32))).decode()})
         print(f"campaign: {self.seconds} s, on_unknown = {self.policy}, seed {self.seed}", flush=True)
         try:
-            self.gateway.start()
+            self.set_up(directory)
+            for gateway in self.gateways:
+                gateway.start()
             threads = [threading.Thread(target=self.client, args=(n,), daemon=True) for n in range(self.clients)]
             for thread in threads:
                 thread.start()
@@ -323,8 +358,7 @@ class Campaign:
             if self.upstream.server.errors:
                 self.mistakes.append(f"what reached the upstream was wrong: {self.upstream.server.errors[:3]}")
         finally:
-            self.gateway.end()
-            self.upstream.server.stop()
+            self.tear_down()
             if not self.mistakes:
                 shutil.rmtree(directory, ignore_errors=True)
         print(f"  {len(self.operations)} operations, {sum(map(len, self.upstream.effects.values()))} effects, "
@@ -339,11 +373,16 @@ class Campaign:
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("seconds", nargs="?", type=float, default=30)
-    parser.add_argument("--policy", choices=["fail", "retry", "ask"], default="fail")
+    parser.add_argument("--policy", choices=["fail", "retry", "ask", "join"], default="fail")
+    parser.add_argument("--store", choices=["sqlite", "postgresql"], default="sqlite")
     parser.add_argument("--seed", type=int)
     parser.add_argument("--clients", type=int, default=8)
     options = parser.parse_args()
-    sys.exit(1 if Campaign(options.seconds, options.policy, options.seed, options.clients).run() else 0)
+    if options.store == "postgresql":
+        from faults.postgres_campaign import PostgresCampaign as Kind
+    else:
+        Kind = Campaign
+    sys.exit(1 if Kind(options.seconds, options.policy, options.seed, options.clients).run() else 0)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,9 @@ class InTurn:
         self.wait_until_ready(within)
         return self
 
-    restart = start
+    def restart(self, within=START_SECONDS):
+        self.before_restart()
+        return self.start(within)
 
     def kill(self):
         self.process.kill()

@@ -70,10 +70,10 @@ class Server:
         if AS:
             shutil.chown(self.directory, "postgres", "postgres")
 
-    def initialise(self):
+    def initialise(self, *options):
         self.make_directory()
         run(BIN / "initdb", "-D", self.data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "--no-sync",
-            "--no-instructions")
+            "--no-instructions", *options)
         return self
 
     def launch(self):
@@ -157,7 +157,7 @@ class Server:
         """The rows, as tuples."""
         with self.connect(database) as connection, connection.cursor() as cursor:
             cursor.execute(sql, parameters)
-            return cursor.fetchall() if cursor.description else []
+            return cursor.fetchall() if cursor.description is not None else []
 
     execute = query
 
@@ -218,7 +218,8 @@ _numbers = itertools.count(1)
 class Cluster(Server):
     """A server in a directory of its own, with whatever stands around it. Ends and vanishes with its `with`, or its process."""
 
-    def __init__(self, settings=None, fsync=False, data=None, within="/tmp"):
+    def __init__(self, settings=None, fsync=False, data=None, within="/tmp", initdb=()):
+        self.initdb = initdb
         self.home = pathlib.Path(tempfile.mkdtemp(prefix="stet-pg-", dir=within))
         self.home.chmod(0o755)
         self.guard = subprocess.Popen([sys.executable, "-c", GUARD, str(self.home)], stdin=subprocess.PIPE, cwd="/",
@@ -228,7 +229,7 @@ class Cluster(Server):
 
     def __enter__(self):
         try:
-            self.initialise()
+            self.initialise(*self.initdb)
             return self.start()
         except BaseException:
             self.end()

@@ -146,6 +146,7 @@ class Gateway:
         self.file = self.directory / "stet.toml"
         self.process = None
         self.past_lines = []
+        self.before_restart = lambda: None
 
     @property
     def store_path(self):
@@ -186,6 +187,7 @@ class Gateway:
 
     def restart(self, within=START_SECONDS):
         """After a kill or a stop."""
+        self.before_restart()
         return self.start(within)
 
     def kill(self):

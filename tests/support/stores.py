@@ -32,6 +32,8 @@ def server():
 
 
 def end_server():
+    for on, database in Stores.free:
+        on.drop_database(database)
     if server.cache_info().currsize and isinstance(server(), Cluster):
         server().end()
 
@@ -62,22 +64,29 @@ def new_database(on=None):
 class Stores:
     """What start_gateway makes its gateways with."""
 
+    free = []  # emptied databases, for the tests to come
+
     def __init__(self):
         assert STORE in NAMES, f"STET_TEST_STORE is one of {NAMES}"
-        self.databases = []
+        self.used = []
 
     def make(self, directory, upstream, config, store=None, **more):
-        if store is None and STORE != "sqlite":
-            on, database = new_database()
-            self.databases.append((on, database))
-            store = on.url(database)
-            if STORE == "postgresql-twice":
-                return InTurn(directory, upstream, config, store=store, **more)
-        return Gateway(directory, upstream, config, store=store, **more)
+        if store is not None or STORE == "sqlite":
+            return Gateway(directory, upstream, config, store=store, **more)
+        on, database = self.free.pop() if self.free else new_database()
+        self.used.append((on, database))
+        kind = InTurn if STORE == "postgresql-twice" else Gateway
+        gateway = kind(directory, upstream, config, store=on.url(database), **more)
+        # Who restarts on a file knows that every owner is dead. On a server the leases of the dead must lapse first: here, at once.
+        gateway.before_restart = lambda: on.execute("update stet.leases set lease_until = lease_until - interval '1 d'", None, database)
+        return gateway
 
-    def drop(self):
-        for on, database in self.databases:
-            on.drop_database(database)
+    def give_back(self):
+        """After the gateways have ended."""
+        for on, database in self.used:
+            on.terminate_backends(database)
+            on.execute("delete from stet.operations; delete from stet.leases", None, database)
+            self.free.append((on, database))
 
 
 def about_sqlite(why):
@@ -94,5 +103,6 @@ def select(items):
     """On another store than the first, only what starts a gateway says anything new: (those, the others)."""
     if STORE == "sqlite":
         return items, []
-    starts = [item for item in items if "start_gateway" in getattr(item, "fixturenames", ())]
+    fixtures = {"start_gateway", "start_module_gateway"}
+    starts = [item for item in items if fixtures & set(getattr(item, "fixturenames", ()))]
     return starts, [item for item in items if item not in starts]
