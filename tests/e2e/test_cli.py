@@ -376,6 +376,8 @@ def test_the_examples_of_the_documentation_are_accepted(key, example, config, tm
     top = key in {"listen", "admin", "upstream", "store", "drain", "sweep_every", "admin_token", "upstream_host"}
     top = top or key.split(".")[0] in {"log", "upstream_tls", "limits", "store_options", "jwt", "auth", "cors"}
     text = "" if key == "upstream" else 'upstream = "http://127.0.0.1:3000"\n'
+    if key == "upstream_joins":
+        text += 'store = "postgresql://db/stet"\n'
     if key == "listen":
         text += "listen = " + example + "\n"
     elif top:
