@@ -25,10 +25,13 @@ inline boost::json::object object_in(std::string_view body) {
   boost::json::value value = boost::json::parse({body.data(), body.size()}, error);
   return error || !value.is_object() ? boost::json::object() : std::move(value.as_object());
 }
-// A member; "" or 0 when it is absent or of another type.
+// A member; "" or 0 when it is absent or of another type. Trap: "\u0000", at which some databases end a text
+// without a word.
 inline std::string text(const boost::json::object& object, std::string_view name) {
   const auto* value = object.if_contains({name.data(), name.size()});
-  return value != nullptr && value->is_string() ? std::string(value->as_string()) : "";
+  if (value == nullptr || !value->is_string() || value->as_string().find('\0') != std::string::npos)
+    return "";
+  return std::string(value->as_string());
 }
 inline std::int64_t number(const boost::json::object& object, std::string_view name) {
   const auto* value = object.if_contains({name.data(), name.size()});

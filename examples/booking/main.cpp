@@ -21,7 +21,13 @@ booking::Options read_options(int argc, char** argv) {
       {"--webhook-secret", [&](const char* value) { options.webhook_secret = value; }},
       {"--lease-ms", [&](const char* value) { options.lease = std::chrono::milliseconds(std::stoi(value)); }},
   };
-  for (int i = 1; i + 1 < argc; i += 2) known.at(argv[i])(argv[i + 1]);
+  for (int i = 1; i < argc; i += 2) {
+    const auto option = known.find(argv[i]);
+    if (option == known.end() || i + 1 == argc) {
+      throw std::runtime_error(std::string(argv[i]) + " is no option, or lacks its value");
+    }
+    option->second(argv[i + 1]);
+  }
   return options;
 }
 

@@ -34,7 +34,9 @@ Charge Provider::charge(const std::string& key, const std::string& payment, std:
     // Trap: no time-out, or one that is longer than the lease would be if nobody renewed it.
     client.set_connection_timeout(std::chrono::seconds(1));
     client.set_read_timeout(std::chrono::seconds(5));
-    // Trap: a new key for each attempt, which is a new charge for each attempt.
+    // Trap: a provider that forgets its keys sooner (often after 24 h) than we give up on a payment. Past
+    // that, look the payment up there instead of repeating it. Trap: a new key for each attempt, which is a
+    // new charge for each attempt.
     const auto answer =
         client.Post("/charges", httplib::Headers{{"Idempotency-Key", key}}, body, "application/json");
     // Trap: taking "no answer", or a 5xx, for "not charged".

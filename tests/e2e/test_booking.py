@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import re
 import shlex
 import subprocess
 import time
@@ -78,7 +79,7 @@ def test_a_used_key_with_another_body_is_refused_and_another_callers_is_another(
 
 
 def test_refusals_are_repeated_and_hold_nothing(booking):
-    for body in ({"hotel_id": HOTEL, "night": NIGHT}, {"hotel_id": HOTEL, "night": "2031-12-24", "guest": "Ada"}, {"hotel_id": -1}, []):
+    for body in ({"hotel_id": HOTEL, "night": NIGHT}, {"hotel_id": HOTEL, "night": NIGHT, "guest": "A\0da"}, {"hotel_id": HOTEL, "night": "2031-12-24", "guest": "Ada"}, {"hotel_id": -1}, []):
         key = next(booking.keys)
         first, second = (booking.send("POST", "/reservations", body, key) for _ in range(2))
         assert first.status in (400, 404) and body_of(first) == body_of(second)
@@ -215,6 +216,21 @@ def test_a_payment_goes_on_after_a_kill(booking, key):
     booking.check_books()
 
 
+def test_a_service_that_is_asked_to_end_finishes_what_it_has_begun(booking, key):
+    reservation = reserved(booking)
+    booking.faults(slow=0.5)
+    paying = background(booking.pay, reservation, key)
+    wait_for(lambda: booking.totals()["paying"], 10, lambda: booking.audit())
+    for service in booking.services:
+        assert service.process.stop() == 0
+    paid = paying.result()
+    assert paid.status == 201
+    for service in booking.services:
+        service.start()
+    assert body_of(booking.pay(reservation, key)) == body_of(paid)
+    booking.check_books()
+
+
 # ---- webhooks ----
 
 
@@ -264,6 +280,29 @@ def test_events_that_nobody_knows_are_taken_and_equal_ones_with_other_ids_are_tw
     assert booking.audit()["totals"]["bank"] == 2 * PRICE
     assert event(booking, "7-abc", "evt_1", note="another payload under the same id").json() == {"received": "before"}
     assert booking.audit()["totals"]["bank"] == 2 * PRICE
+
+
+# ---- where it lies ----
+
+
+def test_on_postgresql_a_hotels_rows_and_keys_lie_in_one_partition_each(booking, key):
+    if booking.on == "sqlite":
+        pytest.skip("SQLite has no partitions")
+    reservation = reserved(booking, key=key)
+    assert booking.reserve(key).json()["id"] == reservation
+    server, database = booking.database
+
+    def touched(statement):
+        plan = "\n".join(line for (line,) in server.query("explain " + statement, database=database))
+        return len(set(re.findall(r"(?:Scan|Update)\S* (?:using \S+ )?on (\w+_\d+)", plan))), plan
+
+    for statement in (f"update nights set free = free - 1 where hotel_id = {HOTEL} and night = '{NIGHT}' and free > 0",
+                      f"update reservations set status = 'cancelled' where hotel_id = {HOTEL} and id = '{reservation}' and status = 'held'",
+                      f"select amount from payments where hotel_id = {HOTEL} and id = 'x'"):
+        partitions, plan = touched(statement)
+        assert partitions == 1, plan
+    scopes = server.query("select distinct convert_from(scope, 'UTF8') from stet.operations", database=database)
+    assert [scope for (scope,) in scopes if scope.startswith(f"{HOTEL}-")], scopes
 
 
 # ---- the README ----
