@@ -11,6 +11,7 @@
 #include "config_flags.hpp"
 #include "keys_text.hpp"
 #include "operators.hpp"
+#include "stores/open.hpp"
 
 namespace stet::app {
 namespace {
@@ -68,8 +69,9 @@ Answered<std::unique_ptr<Operators>> reach(const Options& options,
     try {
       return on_store(*options.store, std::move(config));
     } catch (const StoreError& error) {
+      const bool one_process = stores::sqlite_path(*options.store).has_value();
       return unexpected<Refused>(
-          {kEnvironment, std::string(error.what()) + " (a running gateway holds its store: use --admin)"});
+          {kEnvironment, std::string(error.what()) + (one_process ? " (a running gateway holds its store: use --admin)" : "")});
     }
   }
   config::Endpoint endpoint = config->admin;
@@ -187,7 +189,7 @@ void add_where(CLI::App& command, Options& options) {
                     ->type_name("HOST:PORT");
   command.add_option("--token", options.token,
                      "its admin_token: env:NAME, file:PATH or itself (STET_ADMIN_TOKEN)");
-  command.add_option("--store", options.store, "work on the store itself; only when no gateway runs")
+  command.add_option("--store", options.store, "work on the store itself; on a file only when no gateway runs")
       ->type_name("URL")
       ->excludes(admin);
   command
