@@ -2,12 +2,18 @@
 
 #include <utility>
 
+#include "library/drive.hpp"
 #include "library/pause.hpp"
 
 namespace stet {
 namespace {
 
 constexpr std::size_t kPage = 100;
+
+// A gateway on the same store has lapsed operations, too: those are its reconciler's.
+bool is_ours(const Record& record) {
+  return record.terms.scope_rule == library::kScopeRule;
+}
 
 }  // namespace
 
@@ -23,7 +29,7 @@ std::size_t Completer::run_once() {
   do {
     const Page page = pool_.list(lapsed, kPage, cursor);
     for (const Record& record : page.records) {
-      const auto phases = resume_(record);
+      const auto phases = is_ours(record) ? resume_(record) : std::nullopt;
       if (!phases) continue;
       const Intent intent{record.token.scope, record.token.key, record.fingerprint, record.method, record.path};
       try {

@@ -14,6 +14,9 @@
 
 namespace stet::library {
 
+// Terms::scope_rule of what the library claims: the scope is what the service says, and no gateway can find it again.
+inline constexpr const char* kScopeRule = "library";
+
 using Refingerprint = std::function<std::optional<Fingerprint>(const Recipe&)>;
 
 // Where store trouble goes: in somebody's transaction every later statement would fail too, so nothing can be repeated

@@ -14,7 +14,7 @@ namespace {
 // which no reconciler of a gateway on the same store touches.
 Policy policy_of(const PhaseOptions& options) {
   Policy policy;
-  policy.terms.scope_rule = "library";
+  policy.terms.scope_rule = library::kScopeRule;
   policy.terms.on_unknown = OnUnknown::retry;
   policy.terms.retention = options.retention;
   policy.terms.tombstone = options.tombstone;

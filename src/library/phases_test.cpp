@@ -236,6 +236,18 @@ TEST_F(PhasesTest, are_left_alone_by_the_completer_while_their_owner_lives_or_wh
   EXPECT_EQ(state(), State::pending);
 }
 
+TEST_F(PhasesTest, of_a_gateway_on_the_same_store_are_not_offered_to_the_completer) {
+  command::Claim claim{"alice", "k", Nonce::random(), fingerprint_of("x"), "POST", "/charges", {}, 0ms};
+  claim.terms.scope_rule = "credentials";
+  const Command command = claim;
+  pool_.execute({&command, 1});
+  Completer completer(pool_, renewer_, [](const Record&) -> std::optional<std::vector<Phase>> {
+    ADD_FAILURE() << "it was";
+    return std::nullopt;
+  });
+  EXPECT_EQ(completer.run_once(), 0U);
+}
+
 TEST_F(PhasesTest, that_fail_again_do_not_keep_the_completer_from_the_others) {
   lose_answers_ = 3;
   EXPECT_THROW(run(all()), std::runtime_error);

@@ -8,7 +8,7 @@ namespace {
 
 Policy policy_of(const RunOptions& options) {
   Policy policy;
-  policy.terms.scope_rule = "library";
+  policy.terms.scope_rule = library::kScopeRule;
   // Another attempt may always run: of one that was rolled back nothing is left.
   policy.terms.on_unknown = OnUnknown::retry;
   policy.terms.retention = options.retention;
