@@ -156,3 +156,19 @@ def test_a_business_table_partitioned_by_its_tenant_is_pruned_like_the_key(db):
         if "operations_" in plan:
             assert len(partitions_read(plan)) <= 1, f"{query}\n{plan}"
     assert db.value("select count(*) from reservations where room = 7") == 21
+
+
+# What the reconciler asks every few seconds.
+@pytest.mark.parametrize("question", ["0::smallint, null, null, null, true", "0::smallint, null, null, null, false",
+                                      "2::smallint, null, null, null, false"])
+def test_what_is_open_is_found_without_reading_what_is_completed(db, question):
+    for i in range(3):
+        db.row(in_batch(CLAIMS, 1 + 1000 * i, count=1000))
+        db.row(in_batch(COMPLETES, 1 + 1000 * i, count=1000))
+    assert db.value(in_batch(CLAIMS, 9001, count=5)) == 5
+    db.row("analyze")
+    assert db.value("select count(*) from stet.list(0::smallint, null, null, null, false, 100)") == 5
+    for query, plan in plans(db, f"select * from stet.list({question}, 100)"):
+        assert not re.search(r"Seq Scan on operations_\d+(?!.*never executed)", plan), f"{query}\n{plan}"
+        rows = [int(n) for n in re.findall(r"Scan .*on operations_\d+ .*actual rows=(\d+)", plan)]
+        assert all(n <= 1 for n in rows), f"{query}\n{plan}"

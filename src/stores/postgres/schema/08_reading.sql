@@ -36,7 +36,8 @@ END
 $$;
 
 -- Oldest first, those after (p_after_us, p_after_id); without bodies. p_lapsed: only pending ones whose lease is over.
--- A null filters nothing. What is pending or unknown is found among the leases, however many operations there are.
+-- A null filters nothing. What is pending or unknown is found among the leases, however many operations there are: each
+-- is searched for by itself, as a join might read all operations.
 CREATE FUNCTION stet.list(
   p_state smallint, p_scope bytea, p_key bytea, p_created_before_ms bigint, p_lapsed boolean, p_limit integer,
   p_after_us bigint DEFAULT NULL, p_after_id uuid DEFAULT NULL)
@@ -66,8 +67,9 @@ BEGIN
     RETURN QUERY
       SELECT (stet.show(o, CASE WHEN l.nonce = o.nonce AND l.attempt = o.attempt THEN l.lease_until END, now_is, NULL)).*
         FROM stet.leases l
-        JOIN stet.operations o ON o.scope = l.scope AND o.key = l.key
-       WHERE o.state = wanted AND (p_scope IS NULL OR l.scope = p_scope) AND (p_key IS NULL OR l.key = p_key)
+       CROSS JOIN LATERAL (
+               SELECT * FROM stet.operations o WHERE o.scope = l.scope AND o.key = l.key AND o.state = wanted OFFSET 0) o
+       WHERE (p_scope IS NULL OR l.scope = p_scope) AND (p_key IS NULL OR l.key = p_key)
          AND (NOT coalesce(p_lapsed, false) OR l.lease_until <= now_is OR l.nonce <> o.nonce OR l.attempt <> o.attempt)
          AND o.created_at < before AND (o.created_at, o.id) > (after_at, after_id)
        ORDER BY o.created_at, o.id
