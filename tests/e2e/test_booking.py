@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from support.booking import BOB, HOTEL, NIGHT, PRICE, SECRET, SERVICE, Booking, Child, body_of, is_final, wait_for
+from support.booking import BOB, HOTEL, NIGHT, PRICE, PROVIDER, SECRET, SERVICE, Booking, Child, body_of, is_final, wait_for
 from support.concurrently import all_at_once, background
 from support.probing import free_port
 from support.processes import BINARY, ROOT
@@ -317,6 +317,7 @@ def test_the_commands_of_the_readme_do_what_they_say(tmp_path):
 
     def here(text):
         text = text.replace("build/dev/examples/booking/booking", str(SERVICE)).replace("build/dev/apps/stet/stet", BINARY)
+        text = text.replace("examples/booking/provider.py", str(PROVIDER))
         for written, free in {"/tmp/booking": str(tmp_path), **ports}.items():
             text = text.replace(written, free)
         return text
