@@ -76,7 +76,8 @@ Operation new_operation() {
   return operation;
 }
 
-Measured run_callers(std::vector<std::unique_ptr<Store>> stores, std::size_t callers, std::chrono::seconds time) {
+Measured run_callers(std::vector<std::unique_ptr<Store>> stores, std::size_t callers,
+                     std::chrono::seconds time) {
   stores::Committer committer(std::move(stores));
   std::atomic<bool> stop{false};
   std::atomic<std::size_t> running{callers};

@@ -1,5 +1,6 @@
 #pragma once
-// Many callers before a committer, each with one operation at a time: what the gateway's requests do to a store.
+// Many callers before a committer, each with one operation at a time: what the gateway's requests do to a
+// store.
 
 #include <chrono>
 #include <cstddef>
@@ -22,6 +23,7 @@ struct Measured {
   double operations_a_second = 0;
   double commands_a_batch = 0;
 };
-Measured run_callers(std::vector<std::unique_ptr<Store>> stores, std::size_t callers, std::chrono::seconds time);
+Measured run_callers(std::vector<std::unique_ptr<Store>> stores, std::size_t callers,
+                     std::chrono::seconds time);
 
 }  // namespace stet::bench

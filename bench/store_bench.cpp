@@ -3,8 +3,8 @@
 //   store_bench [--keys N] [--seconds S] [--batch N] [--dir DIR] [--sweep] [--start] [--fill FILE]
 //   store_bench --store postgresql://… [--keys N] [--seconds S] [--batch N | --callers N --pool N]
 //
-// --store measures PostgreSQL instead of a new file: N operations a batch on one connection, or so many callers, each with one
-// operation at a time, before a committer with so many connections, as in the gateway.
+// --store measures PostgreSQL instead of a new file: N operations a batch on one connection, or so many
+// callers, each with one operation at a time, before a committer with so many connections, as in the gateway.
 // Puts N completed operations into a new file, then claims and completes new random keys for S seconds, so
 // many a batch, with a durable commit each. --sweep measures the steady state instead: N answers and N
 // tombstones are due, and each pair of batches is followed by a sweep of twice as many rows, so that the file
@@ -254,7 +254,9 @@ void run_on_server(const Flags& flags) {
   stores::OpenOptions options;
   options.pool = flags.pool;
   options.durability = stores::Durability::os;
-  options.notice = [](std::string_view line) { std::printf("notice      %.*s\n", static_cast<int>(line.size()), line.data()); };
+  options.notice = [](std::string_view line) {
+    std::printf("notice      %.*s\n", static_cast<int>(line.size()), line.data());
+  };
   auto opened = stores::open_stores(flags.store, options);
   if (flags.keys > 0) {
     const auto start = Clock::now();
@@ -264,10 +266,13 @@ void run_on_server(const Flags& flags) {
   if (flags.callers == 0) return measure(*opened.front(), flags);
   const double cpu_before = cpu_seconds();
   const bench::Measured measured = bench::run_callers(std::move(opened), flags.callers, flags.time);
-  std::printf("operations  %.0f a second (claim and completion), %.1f us of CPU each, %zu callers, %zu connections, %.1f commands "
-              "a batch\n",
-              measured.operations_a_second, (cpu_seconds() - cpu_before) / static_cast<double>(measured.operations) * 1e6, flags.callers,
-              flags.pool, measured.commands_a_batch);
+  std::printf(
+      "operations  %.0f a second (claim and completion), %.1f us of CPU each, %zu callers, %zu connections, "
+      "%.1f commands "
+      "a batch\n",
+      measured.operations_a_second,
+      (cpu_seconds() - cpu_before) / static_cast<double>(measured.operations) * 1e6, flags.callers,
+      flags.pool, measured.commands_a_batch);
 }
 
 }  // namespace

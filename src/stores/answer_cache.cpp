@@ -31,8 +31,7 @@ void AnswerCache::keep(const Record& r, std::optional<MonoTime> good_until) {
   const std::size_t bytes = bytes_of(r);
   if (bytes > shard_bytes_) return;
   const OperationId id = r.id();
-  auto entry = std::make_shared<const Entry>(
-      Entry{r.token.scope,
+  auto entry = std::make_shared<const Entry>(Entry{r.token.scope,
                                                    r.token.key,
                                                    r.fingerprint,
                                                    {r.answer.value(), r.expires_at},

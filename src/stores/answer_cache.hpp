@@ -1,5 +1,6 @@
 #pragma once
-// Recent durable answers, for replays from any thread while the store thread is busy with an fsync or a round trip.
+// Recent durable answers, for replays from any thread while the store thread is busy with an fsync or a round
+// trip.
 
 #include <array>
 #include <cstdint>
@@ -19,8 +20,9 @@ class AnswerCache {
   explicit AnswerCache(std::size_t bytes);
 
   // From a store thread, only after the commit that made it durable (or a read of what was durable before).
-  // A completed answer never changes, so what is there stays, unless it was kept with a time and that is over.
-  // `good_until`: for stores that others sweep, too; no later than the end of the retention. None: until `drop`.
+  // A completed answer never changes, so what is there stays, unless it was kept with a time and that is
+  // over. `good_until`: for stores that others sweep, too; no later than the end of the retention. None:
+  // until `drop`.
   void keep(const Record& completed, std::optional<MonoTime> good_until = std::nullopt);
   // From the store thread, before anybody hears that the record has been swept.
   void drop(const OperationId& id);

@@ -52,7 +52,8 @@ TEST(AnswerCache, forgets_what_was_dropped) {
   EXPECT_EQ(cache.replay(claim("k"))->answer.body.size(), 20U);
 }
 
-// Where others sweep, too, an answer is good until its retention may be over, and then another one may take its place.
+// Where others sweep, too, an answer is good until its retention may be over, and then another one may take
+// its place.
 TEST(AnswerCache, is_silent_about_what_somebody_else_may_have_swept) {
   AnswerCache cache(1 << 20);
   const MonoTime now{std::chrono::hours(1)};

@@ -40,8 +40,9 @@ std::vector<std::unique_ptr<Store>> open_postgres(const std::string& url, const 
   const std::string scheme = url.substr(0, url.find(':') + 1);
   for (const std::string_view planned : kPlanned) {
     if (scheme == planned) {
-      throw StoreError(StoreFailure::incompatible,
-                       scheme + " stores are not built yet; this binary knows sqlite:PATH and postgresql://host/database");
+      throw StoreError(
+          StoreFailure::incompatible,
+          scheme + " stores are not built yet; this binary knows sqlite:PATH and postgresql://host/database");
     }
   }
   // The URL may hold a password, so it is not repeated.

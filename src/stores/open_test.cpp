@@ -31,8 +31,7 @@ TEST(OpenStore, opens_a_file_by_its_url) {
 }
 
 TEST(OpenStore, says_which_engines_are_not_built) {
-  for (const char* url :
-       {"redis://user:secret@host", "rediss://host", "redis-cluster://a,b"}) {
+  for (const char* url : {"redis://user:secret@host", "rediss://host", "redis-cluster://a,b"}) {
     const std::string why = refusal(url);
     EXPECT_NE(why.find("not built yet"), std::string::npos) << why;
     EXPECT_EQ(why.find("secret"), std::string::npos);
@@ -40,7 +39,8 @@ TEST(OpenStore, says_which_engines_are_not_built) {
 }
 
 TEST(OpenStore, refuses_what_is_no_store_without_repeating_it) {
-  for (const char* url : {"", "stet.db", "postgresql:user:secret@host", "mysql://user:secret@host", "SQLITE:stet.db", "sqlite:"}) {
+  for (const char* url : {"", "stet.db", "postgresql:user:secret@host", "mysql://user:secret@host",
+                          "SQLITE:stet.db", "sqlite:"}) {
     EXPECT_EQ(refusal(url).find("secret"), std::string::npos);
   }
 }

@@ -32,7 +32,8 @@ Store::Failed failed_by(const std::exception& error) {
 
 Committer::Committer(std::unique_ptr<Store> store) : Committer(std::move(store), Options()) {}
 
-Committer::Committer(std::unique_ptr<Store> store, Options options) : Committer(only(std::move(store)), options) {}
+Committer::Committer(std::unique_ptr<Store> store, Options options)
+    : Committer(only(std::move(store)), options) {}
 
 Committer::Committer(std::vector<std::unique_ptr<Store>> stores) : Committer(std::move(stores), Options()) {}
 
@@ -190,8 +191,7 @@ void Committer::look_up(Store& store, Lookup lookup) {
 
 void Committer::list_slice(Store& store, Listing listing) {
   try {
-    Page slice =
-        store.list(listing.filter, std::min(listing.wanted, options_.read_slice), listing.page.next);
+    Page slice = store.list(listing.filter, std::min(listing.wanted, options_.read_slice), listing.page.next);
     listing.wanted -= std::min(listing.wanted, slice.records.size());
     std::move(slice.records.begin(), slice.records.end(), std::back_inserter(listing.page.records));
     listing.page.next = std::move(slice.next);

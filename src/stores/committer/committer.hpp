@@ -1,6 +1,6 @@
 #pragma once
-// Group commit: many threads in front of one store that is used by one thread, or of several stores on the same
-// records (connections to one database), each used by a thread of its own.
+// Group commit: many threads in front of one store that is used by one thread, or of several stores on the
+// same records (connections to one database), each used by a thread of its own.
 //
 // Whatever waits when a store thread is free becomes one batch, so one fsync serves many callers; nobody
 // waits for others to arrive. Operators' reads run between batches, a slice at a time.

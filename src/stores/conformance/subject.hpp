@@ -42,8 +42,9 @@ class Place {
 
 enum class Restart : std::uint8_t { forgets, survives };
 
-// By which clock a lease ends. One that runs on the wall clock of a store shared by several gateways ends early when that
-// clock is set forward (and a policy deals with what may then run twice), and later when it is set back.
+// By which clock a lease ends. One that runs on the wall clock of a store shared by several gateways ends
+// early when that clock is set forward (and a policy deals with what may then run twice), and later when it
+// is set back.
 enum class LeaseClock : std::uint8_t { monotonic, wall };
 
 struct Subject {

@@ -1,6 +1,6 @@
 #pragma once
-// Parameters of a statement in PostgreSQL's binary form: whole columns of a batch as one array each, so that a
-// statement has the same text, and so the same plan, for any number of commands.
+// Parameters of a statement in PostgreSQL's binary form: whole columns of a batch as one array each, so that
+// a statement has the same text, and so the same plan, for any number of commands.
 
 #include <array>
 #include <cstdint>
@@ -58,7 +58,8 @@ class Array {
   std::string bytes_;
 };
 
-// The parameters of one statement, in their order. What is given to it must live until the statement has been sent.
+// The parameters of one statement, in their order. What is given to it must live until the statement has been
+// sent.
 class Parameters {
  public:
   void add(Array& array);

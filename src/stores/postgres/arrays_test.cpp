@@ -36,10 +36,14 @@ TEST(Arrays, keep_bytes_as_they_are_and_put_a_version_before_a_jsonb) {
   Array bytes(Type::bytea);
   bytes.add(std::string_view("a\0", 2));
   bytes.add(std::string_view(""));
-  EXPECT_EQ(hex(bytes.bytes()).substr(40), "000000026100" "00000000");
+  EXPECT_EQ(hex(bytes.bytes()).substr(40),
+            "000000026100"
+            "00000000");
   Array json(Type::jsonb);
   json.add(std::string_view("[]"));
-  EXPECT_EQ(hex(json.bytes()).substr(40), "00000003" "015b5d");
+  EXPECT_EQ(hex(json.bytes()).substr(40),
+            "00000003"
+            "015b5d");
   EXPECT_EQ(json.type(), 3807U);
 }
 
@@ -50,7 +54,9 @@ TEST(Arrays, take_the_widths_of_their_elements) {
   Array longs(Type::int8);
   longs.add(std::int64_t{-1});
   longs.add_or_null(std::optional<std::int64_t>());
-  EXPECT_EQ(hex(longs.bytes()).substr(40), "00000008ffffffffffffffff" "ffffffff");
+  EXPECT_EQ(hex(longs.bytes()).substr(40),
+            "00000008ffffffffffffffff"
+            "ffffffff");
   EXPECT_EQ(big_endian<std::int64_t>(std::string_view("\xff\xff\xff\xff\xff\xff\xff\xfe", 8)), -2);
 }
 

@@ -22,8 +22,8 @@ struct Setting {
   const char* value;
 };
 
-// What a URL that says nothing about them gets. A peer that vanished without a word is given up after ten seconds, sent data
-// or not; an attempt to connect to one host after two.
+// What a URL that says nothing about them gets. A peer that vanished without a word is given up after ten
+// seconds, sent data or not; an attempt to connect to one host after two.
 constexpr std::array<Setting, 7> kUnlessSaid{{{"connect_timeout", "2"},
                                               {"target_session_attrs", "read-write"},
                                               {"fallback_application_name", "stet"},
@@ -39,7 +39,8 @@ OptionsPtr parse(const std::string& url) {
   PQfreemem(error);
   if (!options) {
     throw StoreError(StoreFailure::incompatible,
-                     "the store's URL cannot be read; postgresql://user:password@host:5432/database was meant, with special "
+                     "the store's URL cannot be read; postgresql://user:password@host:5432/database was "
+                     "meant, with special "
                      "characters of the password percent-encoded");
   }
   return options;
@@ -55,7 +56,9 @@ std::string without(std::string text, std::string_view secret) {
 }  // namespace
 
 Connection::Connection(ConnectionPtr connection, std::chrono::milliseconds operation_time)
-    : notices_(std::make_unique<Notices>()), connection_(std::move(connection)), operation_time_(operation_time) {
+    : notices_(std::make_unique<Notices>()),
+      connection_(std::move(connection)),
+      operation_time_(operation_time) {
   PQsetNoticeReceiver(connection_.get(), &Connection::notice, notices_.get());
   PQsetnonblocking(connection_.get(), 1);
 }
@@ -101,12 +104,14 @@ void Connection::notice(void* notices, const PGresult* result) {
 ResultPtr Connection::unless_cancelled(ResultPtr result) const {
   if (!std::exchange(notices_->wait_cancelled, false)) return result;
   throw PgError(StoreFailure::unavailable,
-                "PostgreSQL: the wait for the synchronous standby was cancelled, so what was written may not survive a failover",
+                "PostgreSQL: the wait for the synchronous standby was cancelled, so what was written may not "
+                "survive a failover",
                 "01000", PgError::Connection::usable);
 }
 
 ResultPtr Connection::run(const char* sql, Parameters& parameters, std::chrono::milliseconds time) {
-  return unless_cancelled(postgres::run(connection_.get(), sql, parameters, std::chrono::steady_clock::now() + time));
+  return unless_cancelled(
+      postgres::run(connection_.get(), sql, parameters, std::chrono::steady_clock::now() + time));
 }
 
 ResultPtr Connection::run(const char* sql, Parameters& parameters) {

@@ -19,13 +19,15 @@ using ConnectionPtr = std::unique_ptr<PGconn, CloseConnection>;
 // One thread at a time.
 class Connection {
  public:
-  // `url`: postgresql://…, postgres://… or libpq's key=value text, several hosts allowed. What it does not say is set so that
-  // a dead peer is noticed within seconds and only a server that takes writes is used. Throws StoreError: `incompatible` for a
-  // URL that cannot be read, `not_written` when nobody answered. Messages never hold a password.
+  // `url`: postgresql://…, postgres://… or libpq's key=value text, several hosts allowed. What it does not
+  // say is set so that a dead peer is noticed within seconds and only a server that takes writes is used.
+  // Throws StoreError: `incompatible` for a URL that cannot be read, `not_written` when nobody answered.
+  // Messages never hold a password.
   static Connection open(const std::string& url, std::chrono::milliseconds operation_time);
 
-  // Throws PgError. After one whose connection is gone nothing more can be run here. A commit that was not confirmed by the
-  // synchronous standbys, because the wait was cancelled, is reported as success with a warning: here it is `unavailable`.
+  // Throws PgError. After one whose connection is gone nothing more can be run here. A commit that was not
+  // confirmed by the synchronous standbys, because the wait was cancelled, is reported as success with a
+  // warning: here it is `unavailable`.
   ResultPtr run(const char* sql, Parameters& parameters);
   ResultPtr run(const char* sql, Parameters& parameters, std::chrono::milliseconds time);
   ResultPtr run(const char* sql);

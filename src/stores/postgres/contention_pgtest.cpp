@@ -73,7 +73,8 @@ TEST(Contention, grants_each_key_once_to_sixty_four_connections_without_a_deadlo
   for (auto& thread : threads) thread.join();
   for (const auto& [key, times] : granted) EXPECT_EQ(times, 1) << key;
   EXPECT_EQ(completed["all"], static_cast<int>(granted.size()));
-  EXPECT_EQ(database.sql("SELECT count(*) FROM stet.operations WHERE state = 1"), std::to_string(granted.size()));
+  EXPECT_EQ(database.sql("SELECT count(*) FROM stet.operations WHERE state = 1"),
+            std::to_string(granted.size()));
   EXPECT_EQ(database.sql("SELECT deadlocks FROM pg_stat_database WHERE datname = current_database()"), "0");
 }
 
@@ -135,7 +136,8 @@ TEST(Contention, finds_what_an_upstream_has_completed) {
   const auto store = open_one(database);
   const auto c = claim_of("k");
   run(*store, c);
-  Foreign upstream(database, "SELECT stet.complete('" + token_of(c).text() + "', 200, '[[\"A\", \"b\"]]', 'x')");
+  Foreign upstream(database,
+                   "SELECT stet.complete('" + token_of(c).text() + "', 200, '[[\"A\", \"b\"]]', 'x')");
   upstream.commit();
   EXPECT_NE(as<result::Fenced>(run(*store, completion_of(c))), nullptr);
   const auto replay = run(*store, claim_of("k"));

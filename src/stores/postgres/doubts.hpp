@@ -1,5 +1,6 @@
 #pragma once
-// Claims whose outcome is unknown: their transaction may still be on its way, waiting for a synchronous standby, say.
+// Claims whose outcome is unknown: their transaction may still be on its way, waiting for a synchronous
+// standby, say.
 
 #include <chrono>
 #include <map>
@@ -10,7 +11,8 @@
 
 namespace stet::stores::postgres {
 
-// Whoever meets the lock of its own earlier claim is not told that somebody else is running it. From any thread.
+// Whoever meets the lock of its own earlier claim is not told that somebody else is running it. From any
+// thread.
 class Doubts {
  public:
   void add(const Nonce& nonce, MonoTime now) {

@@ -12,15 +12,17 @@ std::string field(const PGresult* result, int code) {
 }
 
 constexpr std::array<std::string_view, 3> kWorthRepeating{
-    "40001",   // serialization_failure
-    "40P01",   // deadlock_detected
-    "55P03",   // lock_not_available
+    "40001",  // serialization_failure
+    "40P01",  // deadlock_detected
+    "55P03",  // lock_not_available
 };
 
 StoreFailure kind_of(std::string_view sqlstate) {
   if (sqlstate == "53100") return StoreFailure::full;
-  if (sqlstate == "XX001" || sqlstate == "XX002") return StoreFailure::corrupt;  // a damaged page, a damaged index
-  if (sqlstate == kInsufficientPrivilege || sqlstate == "42883" || sqlstate == kUndefinedTable || sqlstate == "3F000") {
+  if (sqlstate == "XX001" || sqlstate == "XX002")
+    return StoreFailure::corrupt;  // a damaged page, a damaged index
+  if (sqlstate == kInsufficientPrivilege || sqlstate == "42883" || sqlstate == kUndefinedTable ||
+      sqlstate == "3F000") {
     return StoreFailure::incompatible;
   }
   return StoreFailure::not_written;
@@ -28,7 +30,8 @@ StoreFailure kind_of(std::string_view sqlstate) {
 
 std::string advice(std::string_view sqlstate) {
   if (sqlstate == kInsufficientPrivilege) {
-    return "; give this role the right to execute the functions of the schema stet: stet schema apply, run by their owner";
+    return "; give this role the right to execute the functions of the schema stet: stet schema apply, run "
+           "by their owner";
   }
   if (sqlstate == "42883" || sqlstate == kUndefinedTable || sqlstate == "3F000") {
     return "; the schema stet is missing or of another version: stet schema apply --store URL";
@@ -49,7 +52,8 @@ PgError error_of(const PGresult* result) {
   what = "PostgreSQL: " + what;
   const bool certain = severity == "ERROR" && !sqlstate.empty() && !sqlstate.starts_with("08");
   if (!certain) return {StoreFailure::unavailable, what, sqlstate, PgError::Connection::gone};
-  const bool elsewhere = sqlstate == kReadOnly;  // this server has become a standby: the primary is another one
+  const bool elsewhere =
+      sqlstate == kReadOnly;  // this server has become a standby: the primary is another one
   return {kind_of(sqlstate), what + " (" + sqlstate + ")" + advice(sqlstate), sqlstate,
           elsewhere ? PgError::Connection::gone : PgError::Connection::usable};
 }

@@ -11,7 +11,8 @@
 
 namespace stet::stores::postgres {
 
-// A statement that failed. `sqlstate` is empty when the server said nothing: the connection was lost, or the time was up.
+// A statement that failed. `sqlstate` is empty when the server said nothing: the connection was lost, or the
+// time was up.
 class PgError : public StoreError {
  public:
   enum class Connection : std::uint8_t { usable, gone, silent };  // silent: gone, as the time was up
@@ -26,8 +27,8 @@ class PgError : public StoreError {
   Connection connection_;
 };
 
-// From an error that the server sent. Severity ERROR in autocommit means that the transaction was rolled back, so
-// nothing was written; FATAL and PANIC may come between the commit and its acknowledgement.
+// From an error that the server sent. Severity ERROR in autocommit means that the transaction was rolled
+// back, so nothing was written; FATAL and PANIC may come between the commit and its acknowledgement.
 PgError error_of(const PGresult* result);
 
 // Transactions that met each other; the same statement has every chance a moment later.

@@ -20,19 +20,22 @@ TEST(HeadersAsJson, are_read_as_postgresql_prints_them) {
 }
 
 TEST(HeadersAsJson, refuse_what_is_no_array_of_pairs) {
-  for (const char* json : {"", "null", "{}", "[", "[[]]", "[[\"a\"]]", "[[\"a\",1]]", "[[\"a\",\"b\",\"c\"]]", "[[\"a\",\"b\"],]",
-                           "[[\"a\",\"b\"]", "[] []", "[[\"a\",\"\\x\"]]", "[[\"a\",\"\\u00\"]]", "[[\"a\",\"\\ud800\"]]", "[[\"a\",\"b"}) {
+  for (const char* json : {"", "null", "{}", "[", "[[]]", "[[\"a\"]]", "[[\"a\",1]]", "[[\"a\",\"b\",\"c\"]]",
+                           "[[\"a\",\"b\"],]", "[[\"a\",\"b\"]", "[] []", "[[\"a\",\"\\x\"]]",
+                           "[[\"a\",\"\\u00\"]]", "[[\"a\",\"\\ud800\"]]", "[[\"a\",\"b"}) {
     EXPECT_EQ(headers_of_json(json), std::nullopt) << json;
   }
 }
 
 TEST(HeadersAsJson, leave_bytes_that_are_no_text_to_another_form) {
-  for (const std::string& value : {std::string("\xff"), std::string("a\0b", 3), std::string("\xc3"), std::string("\xc0\x80"),
-                                   std::string("\xed\xa0\x80"), std::string("\xf4\x90\x80\x80"), std::string("\xe0\x80\x80")}) {
+  for (const std::string& value :
+       {std::string("\xff"), std::string("a\0b", 3), std::string("\xc3"), std::string("\xc0\x80"),
+        std::string("\xed\xa0\x80"), std::string("\xf4\x90\x80\x80"), std::string("\xe0\x80\x80")}) {
     EXPECT_FALSE(is_text(value));
     EXPECT_EQ(to_json({{"a", value}}), std::nullopt);
   }
-  for (const char* text : {"", "a", "é", "€", "\U0001f600", "\u07ff\u0800\uffff\U0010ffff"}) EXPECT_TRUE(is_text(text)) << text;
+  for (const char* text : {"", "a", "é", "€", "\U0001f600", "\u07ff\u0800\uffff\U0010ffff"})
+    EXPECT_TRUE(is_text(text)) << text;
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ using namespace std::chrono_literals;
 
 constexpr std::chrono::milliseconds kFirstPause = 50ms;
 constexpr std::chrono::milliseconds kLongestPause = 1s;
-// A server that waits for a synchronous standby holds every operation that came, with its connection. More of them would only
-// take the connections that others need; when one of them ends, the server is tried again.
+// A server that waits for a synchronous standby holds every operation that came, with its connection. More of
+// them would only take the connections that others need; when one of them ends, the server is tried again.
 constexpr std::size_t kMostSilent = 3;
 
 }  // namespace
@@ -31,15 +31,18 @@ void Watch::reached(const Identity& identity) {
   const std::lock_guard lock(mutex_);
   const std::optional<Identity> before = last_;
   last_ = identity;
-  if (before && !identity.system) last_->system = before->system;  // may not be asked here: what is known stays known
+  if (before && !identity.system)
+    last_->system = before->system;  // may not be asked here: what is known stays known
   if (!std::exchange(said_, "").empty()) say("PostgreSQL answers again");
   if (!alarm_ || !before || *before == identity) return;
   if (before->system && identity.system && *before->system != *identity.system) {
-    alarm_("the store is another PostgreSQL cluster than before: what was acknowledged there is not known here");
+    alarm_(
+        "the store is another PostgreSQL cluster than before: what was acknowledged there is not known here");
   } else if (before->timeline != identity.timeline) {
     alarm_("PostgreSQL failed over, timeline " + std::to_string(before->timeline) + " to " +
            std::to_string(identity.timeline) +
-           ": with an asynchronous standby, acknowledged claims and answers may be lost; stet_lost_claims_total counts those "
+           ": with an asynchronous standby, acknowledged claims and answers may be lost; "
+           "stet_lost_claims_total counts those "
            "that show");
   }
 }
@@ -94,7 +97,8 @@ void Link::refuse_while_others_wait() {
 
 void Link::failed(const PgError& error) {
   if (error.connection() == PgError::Connection::usable) return;
-  if (error.connection() == PgError::Connection::silent && connection_) silent_.push_back(*std::move(connection_));
+  if (error.connection() == PgError::Connection::silent && connection_)
+    silent_.push_back(*std::move(connection_));
   connection_.reset();
   why_not_ = error.what();
   watch_.say_once(why_not_);

@@ -19,7 +19,8 @@ class Watch {
   using Say = std::function<void(std::string_view)>;
   Watch(Say notice, Say alarm) : notice_(std::move(notice)), alarm_(std::move(alarm)) {}
 
-  // From any thread. Raises the alarm when it is another server than the last one, or one that was promoted meanwhile.
+  // From any thread. Raises the alarm when it is another server than the last one, or one that was promoted
+  // meanwhile.
   void reached(const Identity& identity);
   void say(std::string_view line);
   void say_once(const std::string& line);
@@ -40,7 +41,8 @@ class Link {
   // For the start. Throws StoreError with what is wrong.
   void open(OpenOptions::Missing missing);
 
-  // A connection to a server that will do. Throws StoreError{not_written}, at once while a pause after a failure lasts.
+  // A connection to a server that will do. Throws StoreError{not_written}, at once while a pause after a
+  // failure lasts.
   Connection& get();
 
   // After a PgError: drops the connection when it is gone.

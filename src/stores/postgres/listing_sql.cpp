@@ -7,7 +7,8 @@
 namespace stet::stores::postgres {
 namespace {
 
-// After which record the page begins, in the order of the claims: microseconds of the claim, a dot, the operation's id.
+// After which record the page begins, in the order of the claims: microseconds of the claim, a dot, the
+// operation's id.
 struct After {
   std::int64_t claimed_us = 0;
   OperationId id;
@@ -51,7 +52,8 @@ Parameters list_parameters(const Filter& filter, std::size_t limit, const std::s
   return p;
 }
 
-Page page_of(const PGresult* found, std::size_t limit, const std::function<void(const std::string&)>& damaged) {
+Page page_of(const PGresult* found, std::size_t limit,
+             const std::function<void(const std::string&)>& damaged) {
   Page page;
   const int rows = PQntuples(found);
   for (int i = 0; i < rows; ++i) {

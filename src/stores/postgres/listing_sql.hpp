@@ -21,6 +21,7 @@ std::optional<Record> record_of(const PGresult* found);
 Parameters list_parameters(const Filter& filter, std::size_t limit, const std::string& cursor);
 
 // Rows that cannot be read are left out and told to `damaged`.
-Page page_of(const PGresult* found, std::size_t limit, const std::function<void(const std::string&)>& damaged);
+Page page_of(const PGresult* found, std::size_t limit,
+             const std::function<void(const std::string&)>& damaged);
 
 }  // namespace stet::stores::postgres

@@ -103,7 +103,8 @@ TEST(OpeningPostgres, refuses_commits_that_are_acknowledged_before_they_are_dura
 TEST(OpeningPostgres, refuses_an_encoding_that_does_not_keep_text) {
   const std::string name = "stet_latin_" + std::to_string(::getpid());
   const TestDatabase database;
-  database.sql("CREATE DATABASE " + name + " ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+  database.sql("CREATE DATABASE " + name +
+               " ENCODING 'LATIN1' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
   EXPECT_TRUE(says(refusal(test_server() + " dbname=" + name), "LATIN1"));
   database.sql("DROP DATABASE " + name);
 }
@@ -114,7 +115,8 @@ TEST(OpeningPostgres, says_which_rights_are_missing) {
   EXPECT_TRUE(says(refusal(role.url()), "stet schema apply")) << "it may not create a schema";
   open_one(database);
   EXPECT_TRUE(says(refusal(role.url()), "GRANT")) << "it may not use the schema";
-  database.sql("GRANT USAGE ON SCHEMA stet TO " + role.name() + "; GRANT SELECT ON stet.meta TO " + role.name());
+  database.sql("GRANT USAGE ON SCHEMA stet TO " + role.name() + "; GRANT SELECT ON stet.meta TO " +
+               role.name());
   EXPECT_TRUE(says(refusal(role.url()), "may not execute stet."));
   database.sql("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA stet TO " + role.name());
   auto store = std::move(open(role.url(), {}).front());
@@ -123,9 +125,10 @@ TEST(OpeningPostgres, says_which_rights_are_missing) {
 
 TEST(OpeningPostgres, never_repeats_a_password) {
   const TestDatabase database;
-  for (const std::string& url :
-       {std::string("postgresql://me:correct%20horse@127.0.0.1:1/db"), std::string("postgresql://me:correct horse@host:port:5/db"),
-        std::string("postgresql://me:correct%zzhorse@host/db"), std::string("postgres://me:horse@[::1/db?password=horse")}) {
+  for (const std::string& url : {std::string("postgresql://me:correct%20horse@127.0.0.1:1/db"),
+                                 std::string("postgresql://me:correct horse@host:port:5/db"),
+                                 std::string("postgresql://me:correct%zzhorse@host/db"),
+                                 std::string("postgres://me:horse@[::1/db?password=horse")}) {
     try {
       open(url, {});
       ADD_FAILURE() << "opened";

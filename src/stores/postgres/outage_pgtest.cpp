@@ -16,7 +16,8 @@ using namespace std::chrono_literals;
 
 // The processes that serve this database's clients, but for the one that asks.
 constexpr const char* kBackends =
-    "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'";
+    "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = "
+    "'client backend'";
 
 StoreFailure thrown_by(Store& store, const Command& command) {
   try {
@@ -62,8 +63,8 @@ TEST(Outages, leave_a_silent_server_in_time_and_find_their_own_claim_by_its_nonc
   EXPECT_NE(as<result::Ok>(run(*store, completion_of(c))), nullptr);
 }
 
-// A server that waits for a standby holds each operation with its connection: they must not eat up max_connections, and the
-// end of the wait must be noticed at once.
+// A server that waits for a standby holds each operation with its connection: they must not eat up
+// max_connections, and the end of the wait must be noticed at once.
 TEST(Outages, leave_only_a_few_connections_with_a_server_that_does_not_answer) {
   const TestDatabase database;
   Options options;
@@ -78,7 +79,8 @@ TEST(Outages, leave_only_a_few_connections_with_a_server_that_does_not_answer) {
       std::this_thread::sleep_for(10ms);
     }
     EXPECT_EQ(unknown, 3);
-    EXPECT_EQ(database.sql(std::string("SELECT count(*) ") + kBackends + " AND wait_event_type = 'Lock'"), "3");
+    EXPECT_EQ(database.sql(std::string("SELECT count(*) ") + kBackends + " AND wait_event_type = 'Lock'"),
+              "3");
     locker.run("COMMIT");
   }
   for (int i = 0; i < 200; ++i) {
@@ -97,7 +99,9 @@ TEST(Outages, refuse_at_once_while_nobody_is_there_and_go_on_by_themselves) {
   const auto store = open_one(database);
   Connection admin = Connection::open(test_server(), 20s);
   admin.run(("ALTER DATABASE " + database.name() + " ALLOW_CONNECTIONS false").c_str());
-  admin.run(("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + database.name() + "'").c_str());
+  admin.run(
+      ("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '" + database.name() + "'")
+          .c_str());
   std::this_thread::sleep_for(50ms);
   const auto c = claim_of("k");
   for (int i = 0; i < 50; ++i) EXPECT_EQ(thrown_by(*store, c), StoreFailure::not_written);

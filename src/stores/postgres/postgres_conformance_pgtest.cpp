@@ -1,5 +1,5 @@
-// The suite of all engines on PostgreSQL. The server's clock is in the test's hand: stet.clock() is replaced, in the test's own
-// database, by one that reads a row which is set before each call.
+// The suite of all engines on PostgreSQL. The server's clock is in the test's hand: stet.clock() is replaced,
+// in the test's own database, by one that reads a row which is set before each call.
 
 #include "stores/conformance/subject.hpp"
 #include "stores/postgres/test_database.hpp"
@@ -29,8 +29,8 @@ TestDatabase& database() {
   return database;
 }
 
-// Sets the server's clock before each call: the test's wall clock, and a microsecond more for each call, as no two claims of
-// the real world have the same time.
+// Sets the server's clock before each call: the test's wall clock, and a microsecond more for each call, as
+// no two claims of the real world have the same time.
 class OnTestClock final : public Store {
  public:
   OnTestClock(std::unique_ptr<Store> store, Clocks clocks, Connection connection)
@@ -55,7 +55,8 @@ class OnTestClock final : public Store {
  private:
   void set() {
     Parameters parameters;
-    const auto wall = std::chrono::duration_cast<std::chrono::microseconds>(clocks_.wall().time_since_epoch());
+    const auto wall =
+        std::chrono::duration_cast<std::chrono::microseconds>(clocks_.wall().time_since_epoch());
     parameters.add(wall.count() + ++calls_);
     connection_.run("UPDATE public.test_clock SET us = $1", parameters);
   }
@@ -93,8 +94,10 @@ class SealedPostgres final : public Place {
 
 INSTANTIATE_TEST_SUITE_P(
     Postgres, StoreConformance,
-    testing::Values(Subject{"plain", Restart::survives, [] { return std::make_unique<Postgres>(); }, LeaseClock::wall},
-                    Subject{"sealed", Restart::survives, [] { return std::make_unique<SealedPostgres>(); }, LeaseClock::wall}),
+    testing::Values(Subject{"plain", Restart::survives, [] { return std::make_unique<Postgres>(); },
+                            LeaseClock::wall},
+                    Subject{"sealed", Restart::survives, [] { return std::make_unique<SealedPostgres>(); },
+                            LeaseClock::wall}),
     subject_name);
 
 }  // namespace

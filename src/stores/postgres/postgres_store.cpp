@@ -37,14 +37,17 @@ struct Shared {
 };
 
 bool grants_work(const Command& command) {
-  return std::holds_alternative<command::Claim>(command) || std::holds_alternative<command::TakeOver>(command);
+  return std::holds_alternative<command::Claim>(command) ||
+         std::holds_alternative<command::TakeOver>(command);
 }
 
-// Errors that one command of many may have caused: a damaged page, a value that PostgreSQL cannot take, too little room.
+// Errors that one command of many may have caused: a damaged page, a value that PostgreSQL cannot take, too
+// little room.
 bool concerns_one_command(const PgError& error) {
   return error.connection() == PgError::Connection::usable &&
          (error.kind() == StoreFailure::corrupt || error.kind() == StoreFailure::full ||
-          error.sqlstate().starts_with("22") || error.sqlstate().starts_with("23") || error.sqlstate().starts_with("54"));
+          error.sqlstate().starts_with("22") || error.sqlstate().starts_with("23") ||
+          error.sqlstate().starts_with("54"));
 }
 
 // Once the gateway runs, missing rights or functions are a refusal like others: nothing was written.
@@ -111,7 +114,8 @@ class PostgresStore final : public Store {
  private:
   // ---- writing ----
 
-  void segment(std::span<const Command> batch, std::size_t begin, std::size_t end, std::vector<Outcome>& outcomes) {
+  void segment(std::span<const Command> batch, std::size_t begin, std::size_t end,
+               std::vector<Outcome>& outcomes) {
     Places places;
     for (std::size_t i = begin; i < end; ++i) {
       if (auto failed = unfit(batch[i])) {
@@ -123,7 +127,8 @@ class PostgresStore final : public Store {
     for (Places& round : rounds_of(batch, std::move(places))) whole(batch, round, outcomes);
   }
 
-  // Later rounds of a batch whose earlier ones were committed say for each command what became of it; the first one throws.
+  // Later rounds of a batch whose earlier ones were committed say for each command what became of it; the
+  // first one throws.
   void whole(std::span<const Command> batch, const Places& places, std::vector<Outcome>& outcomes) {
     try {
       try {
@@ -144,8 +149,9 @@ class PostgresStore final : public Store {
     }
   }
 
-  // A claim that is locked mostly met the very end of another transaction, whose lock goes just after its rows: a claim of
-  // another gateway, a sweep. So it is asked once more at once; what then still holds it may do so for long.
+  // A claim that is locked mostly met the very end of another transaction, whose lock goes just after its
+  // rows: a claim of another gateway, a sweep. So it is asked once more at once; what then still holds it may
+  // do so for long.
   void one_round(std::span<const Command> batch, const Places& places, std::vector<Outcome>& outcomes) {
     Places locked = ask(batch, places, outcomes);
     try {
@@ -155,7 +161,8 @@ class PostgresStore final : public Store {
     }
     for (const std::size_t place : locked) {
       if (!shared_->doubts.has(std::get<command::Claim>(batch[place]).nonce)) continue;
-      outcomes[place] = Failed{StoreFailure::unavailable, "an earlier write of this claim may still be on its way"};
+      outcomes[place] =
+          Failed{StoreFailure::unavailable, "an earlier write of this claim may still be on its way"};
     }
   }
 
@@ -251,8 +258,8 @@ class PostgresStore final : public Store {
       const ResultPtr swept = statement("SELECT * FROM stet.sweep($1)", parameters);
       any_written_ = true;
       const Row row(swept.get(), 0);
-      return result::Swept{static_cast<std::size_t>(row.integer("expired")), static_cast<std::size_t>(row.integer("removed")),
-                           result::SweepClock::sane};
+      return result::Swept{static_cast<std::size_t>(row.integer("expired")),
+                           static_cast<std::size_t>(row.integer("removed")), result::SweepClock::sane};
     } catch (const StoreError& error) {
       return Failed{while_running(error.kind()), error.what()};
     }

@@ -1,6 +1,6 @@
 #pragma once
-// The store that several gateways share. Its state machine is the SQL of the schema stet (postgres/schema/): one call of
-// stet.execute is one transaction, for as many commands as were waiting (docs/adr/0005).
+// The store that several gateways share. Its state machine is the SQL of the schema stet (postgres/schema/):
+// one call of stet.execute is one transaction, for as many commands as were waiting (docs/adr/0005).
 
 #include <cstddef>
 #include <functional>
@@ -23,11 +23,12 @@ struct Options {
   std::chrono::milliseconds operation_time = std::chrono::seconds(2);
   std::function<void(std::string_view)> notice;
   std::function<void(std::string_view)> alarm;  // stores/open.hpp
-  Clocks clocks = Clocks::system();  // only the monotonic one is used: time is the server's
+  Clocks clocks = Clocks::system();             // only the monotonic one is used: time is the server's
 };
 
-// One store for each connection; each may have a thread of its own, and any of them answers any command. The first is connected
-// and checked, the schema created when there is none; the others connect when they are first used. Throws StoreError.
+// One store for each connection; each may have a thread of its own, and any of them answers any command. The
+// first is connected and checked, the schema created when there is none; the others connect when they are
+// first used. Throws StoreError.
 std::vector<std::unique_ptr<Store>> open(const std::string& url, const Options& options);
 
 // Whether the URL is PostgreSQL's.

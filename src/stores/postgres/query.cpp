@@ -15,7 +15,8 @@ std::string connection_error(PGconn* connection) {
 }
 
 PgError lost(PGconn* connection) {
-  return {StoreFailure::unavailable, "PostgreSQL: " + connection_error(connection), "", PgError::Connection::gone};
+  return {StoreFailure::unavailable, "PostgreSQL: " + connection_error(connection), "",
+          PgError::Connection::gone};
 }
 
 PgError too_late() {
@@ -24,7 +25,8 @@ PgError too_late() {
 
 void wait_for(PGconn* connection, short events, Deadline deadline) {
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - std::chrono::steady_clock::now());
     if (left.count() <= 0) throw too_late();
     pollfd socket{PQsocket(connection), events, 0};
     if (socket.fd < 0) throw lost(connection);
@@ -63,7 +65,8 @@ ResultPtr checked(PGconn* connection, ResultPtr result) {
   const ExecStatusType status = PQresultStatus(result.get());
   if (status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK) return result;
   if (status != PGRES_FATAL_ERROR) {  // a COPY, say: not ours
-    throw PgError(StoreFailure::unavailable, "PostgreSQL: an unexpected answer", "", PgError::Connection::gone);
+    throw PgError(StoreFailure::unavailable, "PostgreSQL: an unexpected answer", "",
+                  PgError::Connection::gone);
   }
   throw error_of(result.get());
 }
@@ -73,7 +76,8 @@ ResultPtr checked(PGconn* connection, ResultPtr result) {
 ResultPtr run(PGconn* connection, const char* sql, Parameters& parameters, std::optional<Deadline> deadline) {
   if (!deadline) {
     return checked(connection, ResultPtr(PQexecParams(connection, sql, parameters.count(), parameters.types(),
-                                                      parameters.values(), parameters.lengths(), parameters.formats(), 1)));
+                                                      parameters.values(), parameters.lengths(),
+                                                      parameters.formats(), 1)));
   }
   if (PQsendQueryParams(connection, sql, parameters.count(), parameters.types(), parameters.values(),
                         parameters.lengths(), parameters.formats(), 1) == 0) {

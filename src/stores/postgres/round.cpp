@@ -12,7 +12,8 @@
 namespace stet::stores::postgres {
 namespace {
 
-// A time beyond the calendar is "never"; PostgreSQL's own calendar would overflow and fail the whole statement.
+// A time beyond the calendar is "never"; PostgreSQL's own calendar would overflow and fail the whole
+// statement.
 constexpr milliseconds kCalendar = std::chrono::hours(24 * 366 * 2000);
 constexpr milliseconds kLongestLease = std::chrono::hours(24 * 365);
 constexpr std::int64_t kForeverMs = -1;
@@ -49,7 +50,9 @@ struct AsOther {
   Other operator()(const command::SettleUnknown& c) const {
     return {c.by == By::owner ? What::settle_unknown_by_owner : What::settle_unknown_by_observer, &c.token};
   }
-  Other operator()(const command::Advance& c) const { return {What::advance, &c.token, nullptr, {}, &c.recovery_point}; }
+  Other operator()(const command::Advance& c) const {
+    return {What::advance, &c.token, nullptr, {}, &c.recovery_point};
+  }
   Other operator()(const command::Settle& c) const {
     if (!c.answer) return {What::settle_by_release, &c.seen, &c.nonce};
     return {What::settle_with_answer, &c.seen, &c.nonce, {}, nullptr, &*c.answer};
@@ -115,14 +118,15 @@ Store::Outcome outcome_of(const Row& row, const Command& command) {
   const auto present = [&] { return row.token(std::string(place.scope), std::string(place.key)); };
   switch (row.integer("verdict")) {
     case 1:
-      return result::Claimed{static_cast<std::uint32_t>(row.integer("attempt")), std::string(row.bytes("recovery_point")),
-                             row.boolean("maybe_executed")};
+      return result::Claimed{static_cast<std::uint32_t>(row.integer("attempt")),
+                             std::string(row.bytes("recovery_point")), row.boolean("maybe_executed")};
     case 2:
       return result::Replay{answer_of(row), row.time_ms("expires_at_ms")};
     case 3:
       return result::InProgress{retry_after(row, claim != nullptr ? claim->lease : kLongestLease)};
     case 4:
-      return result::Mismatch{row.state(), row.fingerprint(), std::string(row.bytes("method")), std::string(row.bytes("path"))};
+      return result::Mismatch{row.state(), row.fingerprint(), std::string(row.bytes("method")),
+                              std::string(row.bytes("path"))};
     case 5:
       return result::Lapsed{present(), row.terms(), row.boolean("maybe_executed")};
     case 6:
@@ -161,8 +165,8 @@ std::vector<Places> rounds_of(std::span<const Command> batch, Places places) {
     if (!places.empty()) rounds.push_back(std::move(places));
     return rounds;
   }
-  // By (scope, key), which is also the order in which every statement takes its rows, so that two of them cannot wait for each
-  // other; the commands on one record stay in theirs.
+  // By (scope, key), which is also the order in which every statement takes its rows, so that two of them
+  // cannot wait for each other; the commands on one record stay in theirs.
   std::vector<std::pair<Place, std::size_t>> sorted;
   for (const std::size_t place : places) sorted.emplace_back(place_of(batch[place]), place);
   const auto identity = [](const auto& entry) { return std::tie(entry.first.scope, entry.first.key); };
@@ -180,15 +184,16 @@ std::vector<Places> rounds_of(std::span<const Command> batch, Places places) {
 
 std::optional<Store::Failed> unfit(const Command& command) {
   if (std::visit(Texts{}, command)) return std::nullopt;
-  return Store::Failed{StoreFailure::not_written,
-                       "PostgreSQL keeps a recipe, a method, a scope rule and a recovery point as text: UTF-8 without NUL"};
+  return Store::Failed{
+      StoreFailure::not_written,
+      "PostgreSQL keeps a recipe, a method, a scope rule and a recovery point as text: UTF-8 without NUL"};
 }
 
 Round::Round(std::span<const Command> batch, Places places, Foreign foreign) : batch_(batch) {
   for (const std::size_t place : places) {
     Places& list = std::holds_alternative<command::Claim>(batch[place])      ? claims_
                    : std::holds_alternative<command::Complete>(batch[place]) ? completes_
-                                                                              : others_;
+                                                                             : others_;
     list.push_back(place);
   }
   write_claims();
@@ -198,8 +203,9 @@ Round::Round(std::span<const Command> batch, Places places, Foreign foreign) : b
   parameters_.add(foreign == Foreign::wait);
 }
 
-#define STET_34_PARAMETERS                                                                                                 \
-  "$1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$29,$30,$31,$32," \
+#define STET_34_PARAMETERS                                                                                   \
+  "$1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$" \
+  "29,$30,$31,$32,"                                                                                          \
   "$33,$34"
 
 const char* Round::statement(Caller caller) {
@@ -236,7 +242,8 @@ void Round::write_claims() {
     scope.add(std::string_view(c.scope));
     key.add(std::string_view(c.key));
     nonce.add(c.nonce.bytes);
-    fingerprint.add(std::string_view(reinterpret_cast<const char*>(c.fingerprint.digest.data()), c.fingerprint.digest.size()));
+    fingerprint.add(std::string_view(reinterpret_cast<const char*>(c.fingerprint.digest.data()),
+                                     c.fingerprint.digest.size()));
     recipe.add(std::string_view(c.fingerprint.recipe));
     method.add(std::string_view(c.method));
     path.add(std::string_view(c.path));
@@ -311,7 +318,10 @@ void Round::write_others() {
 
 std::size_t Round::place_of(const Row& row) const {
   const std::int64_t number = row.integer("list");
-  const Places* const list = number == 1 ? &claims_ : number == 2 ? &completes_ : number == 3 ? &others_ : nullptr;
+  const Places* const list = number == 1   ? &claims_
+                             : number == 2 ? &completes_
+                             : number == 3 ? &others_
+                                           : nullptr;
   const std::int64_t n = row.integer("n");
   if (list == nullptr || n < 1 || n > static_cast<std::int64_t>(list->size())) incomplete();
   return (*list)[static_cast<std::size_t>(n - 1)];
@@ -334,7 +344,8 @@ Round::Told Round::read(const PGresult* result, std::vector<Store::Outcome>& out
       }
       const auto* said = std::get_if<Result>(&outcomes[place]);
       const bool replayed = said != nullptr && std::holds_alternative<result::Replay>(*said);
-      const bool completed = said != nullptr && std::holds_alternative<result::Ok>(*said) && answer_in(batch_[place]) != nullptr;
+      const bool completed =
+          said != nullptr && std::holds_alternative<result::Ok>(*said) && answer_in(batch_[place]) != nullptr;
       if (!replayed && !(completed && row.opt_bytes("fingerprint"))) continue;
       told.answered.push_back({place, row.fingerprint(), row.span_ms("retry_after_ms")});
     } catch (const BadRow& bad) {

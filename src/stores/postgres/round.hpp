@@ -1,6 +1,6 @@
 #pragma once
-// A batch as calls of stet.execute: each takes every (scope, key) at most once, so commands on one record go into rounds, which
-// run in their order.
+// A batch as calls of stet.execute: each takes every (scope, key) at most once, so commands on one record go
+// into rounds, which run in their order.
 
 #include <cstdint>
 #include <deque>
@@ -25,8 +25,8 @@ std::vector<Places> rounds_of(std::span<const Command> batch, Places places);
 std::optional<Store::Failed> unfit(const Command& command);
 
 enum class Foreign : std::uint8_t { wait, answer_in_progress };  // another transaction's uncommitted claim
-// Who calls, and so which function and how it treats the lease: in somebody's open transaction that stays as it is, because
-// others renew it meanwhile.
+// Who calls, and so which function and how it treats the lease: in somebody's open transaction that stays as
+// it is, because others renew it meanwhile.
 enum class Caller : std::uint8_t { gateway, session_of_owner, session_of_application };
 
 class Round {
@@ -45,9 +45,11 @@ class Round {
   };
   struct Told {
     std::vector<Answered> answered;
-    Places locked;  // claims that met another transaction on its way; told "in progress" until somebody knows better
+    Places locked;  // claims that met another transaction on its way; told "in progress" until somebody knows
+                    // better
   };
-  // What each command was told, put at its place in `outcomes`. Throws PgError when the answer is not one for each.
+  // What each command was told, put at its place in `outcomes`. Throws PgError when the answer is not one for
+  // each.
   Told read(const PGresult* result, std::vector<Store::Outcome>& outcomes) const;
 
  private:

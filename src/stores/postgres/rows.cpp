@@ -18,7 +18,8 @@ namespace {
 std::optional<std::string_view> Row::opt_bytes(const char* column) const {
   const int at = PQfnumber(result_, column);
   if (at < 0 || PQgetisnull(result_, row_, at) == 1) return std::nullopt;
-  return std::string_view(PQgetvalue(result_, row_, at), static_cast<std::size_t>(PQgetlength(result_, row_, at)));
+  return std::string_view(PQgetvalue(result_, row_, at),
+                          static_cast<std::size_t>(PQgetlength(result_, row_, at)));
 }
 
 std::optional<std::int64_t> Row::opt_int(const char* column) const {
@@ -70,7 +71,8 @@ Terms Row::terms() const {
   Terms terms;
   terms.scope_rule = bytes("scope_rule");
   const std::int64_t on_unknown = integer("on_unknown");
-  if (on_unknown < 0 || on_unknown > static_cast<int>(OnUnknown::joined)) bad("on_unknown is none that Stet knows");
+  if (on_unknown < 0 || on_unknown > static_cast<int>(OnUnknown::joined))
+    bad("on_unknown is none that Stet knows");
   terms.on_unknown = static_cast<OnUnknown>(on_unknown);
   terms.retention = span_ms("retention_ms").value_or(kForever);
   terms.tombstone = span_ms("tombstone_ms").value_or(kForever);
@@ -133,7 +135,8 @@ Record Row::record() const {
     const Kept kept = integer("kept") == 0 ? Kept::whole : Kept::head_only;
     record.answer = Answer{static_cast<int>(integer("status")), headers(), std::string(bytes("body")), kept};
   }
-  record.created_at = WallTime(std::chrono::floor<milliseconds>(std::chrono::microseconds(integer("created_at_us"))));
+  record.created_at =
+      WallTime(std::chrono::floor<milliseconds>(std::chrono::microseconds(integer("created_at_us"))));
   record.lease_until = time_ms("lease_until_ms");
   record.expires_at = time_ms("expires_at_ms");
   return record;

@@ -21,7 +21,8 @@ class Row {
  public:
   Row(const PGresult* result, int row) : result_(result), row_(row) {}
 
-  // Each throws BadRow when the column has another size; `opt_…` gives nothing for NULL and for a column that is not there.
+  // Each throws BadRow when the column has another size; `opt_…` gives nothing for NULL and for a column that
+  // is not there.
   std::optional<std::string_view> opt_bytes(const char* column) const;
   std::optional<std::int64_t> opt_int(const char* column) const;  // int2, int4, int8
   std::optional<std::array<std::uint8_t, 16>> opt_uuid(const char* column) const;
@@ -37,7 +38,7 @@ class Row {
   Headers headers() const;
   std::optional<WallTime> time_ms(const char* column) const;
   std::optional<milliseconds> span_ms(const char* column) const;  // none: forever
-  Record record() const;                                         // of stet.find and stet.list
+  Record record() const;                                          // of stet.find and stet.list
 
  private:
   const PGresult* result_;

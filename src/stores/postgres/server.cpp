@@ -26,7 +26,8 @@ constexpr const char* kForbidden =
     " AND NOT (has_schema_privilege('stet', 'USAGE') AND has_function_privilege(oid, 'EXECUTE'))";
 
 constexpr std::string_view kGrant =
-    "; connect as the role that applied the schema, or let that role say: GRANT USAGE ON SCHEMA stet TO …; GRANT EXECUTE ON ALL "
+    "; connect as the role that applied the schema, or let that role say: GRANT USAGE ON SCHEMA stet TO …; "
+    "GRANT EXECUTE ON ALL "
     "FUNCTIONS IN SCHEMA stet TO …; GRANT SELECT ON stet.meta TO …";
 
 [[noreturn]] void refuse(const std::string& why) {
@@ -96,7 +97,9 @@ void create(Connection& connection) {
     if (error.connection() == PgError::Connection::usable) connection.run("ROLLBACK");
     if (is_there_already(error.sqlstate())) return;
     if (error.sqlstate() == kInsufficientPrivilege) {
-      refuse("this role may not create the schema stet in this database; let its owner run: stet schema apply --store URL");
+      refuse(
+          "this role may not create the schema stet in this database; let its owner run: stet schema apply "
+          "--store URL");
     }
     throw;
   }
@@ -111,22 +114,27 @@ Server inspect(Connection& connection, Durability durability) {
     refuse("version " + std::to_string(version / 10000) + " is too old; 15 or later was meant");
   }
   if (yes(said, "standby")) {
-    refuse("this server is a standby, which takes no writes; name the primary, or several hosts with "
-           "target_session_attrs=read-write");
+    refuse(
+        "this server is a standby, which takes no writes; name the primary, or several hosts with "
+        "target_session_attrs=read-write");
   }
   const std::string encoding = text(said, "encoding");
   if (encoding != "UTF8" && encoding != "SQL_ASCII") {
-    refuse("the database's encoding is " + encoding + "; one with UTF8 was meant: CREATE DATABASE … ENCODING 'UTF8' "
+    refuse("the database's encoding is " + encoding +
+           "; one with UTF8 was meant: CREATE DATABASE … ENCODING 'UTF8' "
            "TEMPLATE template0");
   }
   if (text(said, "commits") == "off" && durability == Durability::full) {
-    refuse("synchronous_commit is off for this role and database, so that a crash loses acknowledged answers; run ALTER ROLE … "
-           "SET synchronous_commit = on, or say store_options.durability = \"os\" on purpose");
+    refuse(
+        "synchronous_commit is off for this role and database, so that a crash loses acknowledged answers; "
+        "run ALTER ROLE … "
+        "SET synchronous_commit = on, or say store_options.durability = \"os\" on purpose");
   }
   Server server;
   server.schema = yes(said, "schema") ? Schema::present : Schema::missing;
   server.identity = identity(connection, yes(said, "may_ask"));
-  if (text(said, "fsync") == "off") server.warning = "fsync is off on this PostgreSQL: a power loss may take the whole database";
+  if (text(said, "fsync") == "off")
+    server.warning = "fsync is off on this PostgreSQL: a power loss may take the whole database";
   return server;
 }
 

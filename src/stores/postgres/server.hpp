@@ -1,5 +1,6 @@
 #pragma once
-// Which server a connection has reached, and whether it will do. Asked on every connection, as the next one may reach another.
+// Which server a connection has reached, and whether it will do. Asked on every connection, as the next one
+// may reach another.
 
 #include <cstdint>
 #include <optional>
@@ -25,12 +26,12 @@ struct Server {
   std::string warning;  // for the log; empty: none
 };
 
-// Throws StoreError{incompatible}, whose text says what to do, when this server must not be used: too old, a standby, text in
-// an encoding that does not keep it, commits that are acknowledged before they are durable.
+// Throws StoreError{incompatible}, whose text says what to do, when this server must not be used: too old, a
+// standby, text in an encoding that does not keep it, commits that are acknowledged before they are durable.
 Server inspect(Connection& connection, Durability durability);
 
-// Creates what is not there, when this role may; two gateways that start at once do not collide. An existing schema of another
-// version, or one whose functions this role may not call, is StoreError{incompatible}.
+// Creates what is not there, when this role may; two gateways that start at once do not collide. An existing
+// schema of another version, or one whose functions this role may not call, is StoreError{incompatible}.
 void prepare_schema(Connection& connection, Schema found);
 
 }  // namespace stet::stores::postgres

@@ -15,11 +15,13 @@ namespace {
 namespace pg = stet::stores::postgres;
 
 pg::Foreign foreign(const SessionOptions& options) {
-  return options.foreign == SessionOptions::Foreign::wait ? pg::Foreign::wait : pg::Foreign::answer_in_progress;
+  return options.foreign == SessionOptions::Foreign::wait ? pg::Foreign::wait
+                                                          : pg::Foreign::answer_in_progress;
 }
 
 pg::Caller caller(const SessionOptions& options) {
-  return options.rights == SessionOptions::Rights::owner ? pg::Caller::session_of_owner : pg::Caller::session_of_application;
+  return options.rights == SessionOptions::Rights::owner ? pg::Caller::session_of_owner
+                                                         : pg::Caller::session_of_application;
 }
 
 // What `run` needs: a connection that is there, idle or in a transaction that has not failed.
@@ -43,7 +45,8 @@ pg::ResultPtr run(PGconn* connection, const char* sql, pg::Parameters& parameter
 }
 
 void need_text(std::string_view text, const char* what) {
-  if (!pg::is_text(text)) throw StoreError(StoreFailure::not_written, std::string(what) + " is no UTF-8 text");
+  if (!pg::is_text(text))
+    throw StoreError(StoreFailure::not_written, std::string(what) + " is no UTF-8 text");
 }
 
 }  // namespace
@@ -97,7 +100,8 @@ std::string Session::emit(const Message& message) {
   parameters.add_bytes(message.payload);
   message.order_key ? parameters.add_text(*message.order_key) : parameters.add_null(pg::Type::text);
   parameters.add_text(*headers);
-  const pg::ResultPtr sent = run(connection_, "SELECT stet.emit($1, $2, $3, $4::jsonb)::text AS id", parameters);
+  const pg::ResultPtr sent =
+      run(connection_, "SELECT stet.emit($1, $2, $3, $4::jsonb)::text AS id", parameters);
   return std::string(pg::Row(sent.get(), 0).bytes("id"));
 }
 

@@ -18,7 +18,8 @@ namespace stet::stores::postgres {
 inline std::string test_server() {
   const char* const said = std::getenv("STET_TEST_POSTGRES");
   if (said == nullptr) {
-    ADD_FAILURE() << "STET_TEST_POSTGRES names no server: run this by ctest, or python3 tests/support/postgres.py up DIR";
+    ADD_FAILURE() << "STET_TEST_POSTGRES names no server: run this by ctest, or python3 "
+                     "tests/support/postgres.py up DIR";
     std::abort();
   }
   return said;

@@ -26,8 +26,9 @@ class Session::Inside {
 
   struct Tables {
     Tables(stores::sqlite::Database& database, const std::string& boot)
-        : operations(database, boot), outbox(database), inbox(database) {}
+        : operations(database, boot), due(database), outbox(database), inbox(database) {}
     stores::sqlite::Operations operations;
+    stores::sqlite::Due due;
     stores::sqlite::Outbox outbox;
     stores::sqlite::Inbox inbox;
   };
@@ -39,6 +40,7 @@ class Session::Inside {
 
  private:
   Result sweep(const command::Sweep& command, const stores::Now& now);
+  std::optional<std::int64_t> look_at(std::int64_t row, const stores::Now& now, result::Swept& swept);
 
   stores::sqlite::Database database_;
   const stores::Clocks clocks_;

@@ -52,6 +52,16 @@ std::int64_t in_milliseconds(MonoTime time) {
   return std::chrono::ceil<milliseconds>(time.time_since_epoch()).count();
 }
 
+// A lease that is over leaves the boot, by which the index of pending rows knows that there once was one.
+void bind_lease(Statement& statement, int parameter, const Held& held, const std::string& boot) {
+  statement.bind(parameter, boot);
+  if (held.lease_ends) {
+    statement.bind(parameter + 1, in_milliseconds(*held.lease_ends));
+  } else {
+    statement.bind_null(parameter + 1);
+  }
+}
+
 bool within(std::int64_t value, std::int64_t most) {
   return value >= 0 && value <= most;
 }
@@ -82,19 +92,14 @@ Operations::Operations(Database& db, std::string boot)
               "body = ?13, kept = ?14, expires_ms = ?15 WHERE id = ?1"),
       update_lease_(db, "UPDATE stet_operations SET lease_boot = ?2, lease_ms = ?3 WHERE id = ?1"),
       delete_(db, "DELETE FROM stet_operations WHERE id = ?1"),
+      step_back_(db,
+                 "UPDATE stet_schema SET swept_to = ?1 - 1 WHERE swept_to >= ?1 AND NOT EXISTS "
+                 "(SELECT 1 FROM stet_operations WHERE id > ?1)"),
       all_(db, "SELECT " + kColumns + " FROM stet_operations WHERE id > ?1 ORDER BY id LIMIT ?2"),
-      pending_(db, "SELECT " + kColumns + " FROM stet_operations WHERE state = 0 AND id > ?1 ORDER BY id LIMIT ?2"),
-      due_(db, "SELECT " + kColumns +
-                   " FROM stet_operations WHERE expires_ms IS NOT NULL AND expires_ms <= ?1 ORDER BY expires_ms "
-                   "LIMIT ?2") {}
-
-void Operations::bind_lease(Statement& statement, int parameter, const Held& held) {
-  if (held.lease_ends) {
-    statement.bind(parameter, boot_).bind(parameter + 1, in_milliseconds(*held.lease_ends));
-  } else {
-    statement.bind_null(parameter).bind_null(parameter + 1);
-  }
-}
+      pending_(db, "SELECT " + kColumns +
+                       " FROM stet_operations WHERE state = 0 AND lease_boot IS NOT NULL AND id > ?1 ORDER BY id "
+                       "LIMIT ?2"),
+      row_(db, "SELECT " + kColumns + " FROM stet_operations WHERE id = ?1") {}
 
 bool Operations::insert(const OperationId& id, const Held& held) {
   const Record& r = held.record;
@@ -111,7 +116,11 @@ bool Operations::insert(const OperationId& id, const Held& held) {
       .bind(11, static_cast<std::int64_t>(r.terms.on_unknown));
   put(insert_, 12, r.terms.retention);
   put(insert_, 13, r.terms.tombstone);
-  bind_lease(insert_, 14, held);
+  if (held.lease_ends) {
+    insert_.bind(14, boot_).bind(15, in_milliseconds(*held.lease_ends));
+  } else {
+    insert_.bind_null(14).bind_null(15);
+  }
   put(insert_, 16, std::optional(r.created_at));
   insert_.run();
   return sqlite3_changes(db_.handle()) == 1;
@@ -133,7 +142,7 @@ void Operations::update(const Numbered& numbered) {
       .bind(6, view(r.fingerprint.digest))
       .bind(7, r.fingerprint.recipe)
       .bind(8, r.recovery_point);
-  bind_lease(update_, 9, numbered.held);
+  bind_lease(update_, 9, numbered.held, boot_);
   std::string headers;
   if (r.answer) {
     headers = pack(r.answer->headers);
@@ -150,12 +159,14 @@ void Operations::update(const Numbered& numbered) {
 
 void Operations::update_lease(const Numbered& numbered) {
   update_lease_.bind(1, numbered.row);
-  bind_lease(update_lease_, 2, numbered.held);
+  bind_lease(update_lease_, 2, numbered.held, boot_);
   update_lease_.run();
 }
 
 void Operations::remove(std::int64_t row) {
   delete_.bind(1, row).run();
+  // The last row's number is given again: the sweep must not think that it has seen the next record with it.
+  step_back_.bind(1, row).run();
 }
 
 std::vector<Numbered> Operations::after(std::int64_t row, std::size_t limit, Which which) {
@@ -164,10 +175,10 @@ std::vector<Numbered> Operations::after(std::int64_t row, std::size_t limit, Whi
   return read_all(statement);
 }
 
-std::vector<Numbered> Operations::due(WallTime now, std::size_t limit) {
-  put(due_, 1, std::optional(now));
-  due_.bind(2, static_cast<std::int64_t>(limit));
-  return read_all(due_);
+std::optional<Numbered> Operations::row(std::int64_t row) {
+  const Rewind rewind(row_);
+  if (!row_.bind(1, row).step()) return std::nullopt;
+  return read(row_);
 }
 
 std::vector<Numbered> Operations::read_all(Statement& statement) {

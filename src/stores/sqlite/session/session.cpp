@@ -18,10 +18,16 @@ using stores::sqlite::UnreadableRow;
 
 namespace {
 
-// The first claim of a key is one INSERT: the index decides, before anything is read.
+// Rows that one sweep takes up at the most: a moment of the database's one writer.
+constexpr std::size_t kTakenUp = 50'000;
+
+// The first claim of a key is one INSERT: the index decides, before anything is read. A lease of no length is none: a
+// claim that is completed in its own transaction.
 std::optional<Held> held_of(const Command& command, const Now& now) {
   if (!std::holds_alternative<command::Claim>(command)) return std::nullopt;
-  return stores::apply(command, std::nullopt, now).after;
+  Held held = stores::apply(command, std::nullopt, now).after;
+  if (stores::lapsed(held, now)) held.lease_ends.reset();
+  return held;
 }
 
 }  // namespace
@@ -90,17 +96,35 @@ Result Session::Inside::sweep(const command::Sweep& command, const Now& now) {
     swept.clock = guard_->wall.pass(now, command.clock);
   }
   if (swept.clock == result::SweepClock::jumped) return swept;
-  auto& operations = tables().operations;
-  for (Numbered& due : operations.due(now.wall, command.limit)) {
-    ++(due.held.record.state == State::completed ? swept.expired : swept.removed);
-    std::optional<Record> rest = stores::swept(std::move(due.held.record), now.wall);
-    if (rest) {
-      operations.update({due.row, {*std::move(rest), std::nullopt}});
-    } else {
-      operations.remove(due.row);
+  auto& due = tables().due;
+  due.take_up(now.wall, kTakenUp);
+  while (swept.expired + swept.removed < command.limit) {
+    const auto entries = due.due(now.wall, command.limit - swept.expired - swept.removed);
+    if (entries.empty()) break;
+    for (const auto& entry : entries) {
+      due.remove(entry);
+      if (const auto again = look_at(entry.row, now, swept)) due.insert(*again, entry.row);
     }
   }
   return swept;
+}
+
+// When to look at the row again, if ever.
+std::optional<std::int64_t> Session::Inside::look_at(std::int64_t row, const Now& now, result::Swept& swept) {
+  auto& operations = tables().operations;
+  std::optional<Numbered> found = operations.row(row);
+  if (!found) return std::nullopt;
+  Record& record = found->held.record;
+  const bool is_due = record.expires_at && *record.expires_at <= now.wall;
+  if (!is_due) return stores::sqlite::Due::next_look(record, now.wall);
+  ++(record.state == State::completed ? swept.expired : swept.removed);
+  std::optional<Record> rest = stores::swept(std::move(record), now.wall);
+  if (!rest) {
+    operations.remove(row);
+    return std::nullopt;
+  }
+  operations.update({row, {*rest, std::nullopt}});
+  return stores::sqlite::Due::next_look(*rest, now.wall);
 }
 
 std::optional<Record> Session::find(const OperationId& id) {

@@ -41,12 +41,11 @@ class Operations {
   enum class Which : std::uint8_t { all, pending };
   // The next after `row`, at most `limit` of them looked at.
   std::vector<Numbered> after(std::int64_t row, std::size_t limit, Which);
-  std::vector<Numbered> due(WallTime now, std::size_t limit);
+  std::optional<Numbered> row(std::int64_t row);
 
  private:
   Numbered read(Statement&) const;
   std::vector<Numbered> read_all(Statement&);
-  void bind_lease(Statement&, int parameter, const Held&);
 
   Database& db_;
   const std::string boot_;
@@ -55,9 +54,37 @@ class Operations {
   Statement update_;
   Statement update_lease_;
   Statement delete_;
+  Statement step_back_;
   Statement all_;
   Statement pending_;
+  Statement row_;
+};
+
+// The rows that the sweep has to look at, by time.
+class Due {
+ public:
+  explicit Due(Database&);
+
+  // Takes up the next rows that are not here yet, `limit` of them at the most. What is pending or unknown is looked at
+  // again after its retention, or an hour.
+  void take_up(WallTime now, std::size_t limit);
+
+  struct Entry {
+    std::int64_t at_ms = 0;
+    std::int64_t row = 0;
+  };
+  std::vector<Entry> due(WallTime now, std::size_t limit);
+  void remove(const Entry&);
+  void insert(std::int64_t at_ms, std::int64_t row);
+  // When to look at this record again; none: never.
+  static std::optional<std::int64_t> next_look(const Record&, WallTime now);
+
+ private:
+  Statement fill_;
+  Statement filled_;
   Statement due_;
+  Statement delete_;
+  Statement insert_;
 };
 
 class Outbox {

@@ -9,7 +9,8 @@ namespace {
 constexpr std::string_view kSchema = R"sql(-- Stet's tables in a database of yours (SQLite 3.38 or later). Can be run again and again.
 
 CREATE TABLE IF NOT EXISTS stet_schema (
-  version INTEGER NOT NULL
+  version  INTEGER NOT NULL,
+  swept_to INTEGER NOT NULL DEFAULT 0  -- the last row of stet_operations that is in stet_due, or needs not be
 ) STRICT;
 INSERT INTO stet_schema (version) SELECT 1 WHERE NOT EXISTS (SELECT 1 FROM stet_schema);
 
@@ -32,7 +33,7 @@ CREATE TABLE IF NOT EXISTS stet_operations (
   retention_ms   INTEGER,                            -- NULL: forever
   tombstone_ms   INTEGER,                            -- NULL: forever
   recovery_point BLOB NOT NULL,
-  lease_boot     BLOB,                               -- pending: which boot lease_ms counts from
+  lease_boot     BLOB,                               -- pending: which boot lease_ms counts from; NULL: never leased
   lease_ms       INTEGER,                            -- on the machine's monotonic clock
   status         INTEGER,                            -- the answer, when completed
   headers        BLOB,
@@ -41,8 +42,15 @@ CREATE TABLE IF NOT EXISTS stet_operations (
   created_ms     INTEGER NOT NULL,                   -- since 1970, UTC
   expires_ms     INTEGER                             -- completed: end of the retention; expired: of the tombstone
 ) STRICT;
-CREATE INDEX IF NOT EXISTS stet_operations_pending ON stet_operations (id) WHERE state = 0;
-CREATE INDEX IF NOT EXISTS stet_operations_due ON stet_operations (expires_ms) WHERE expires_ms IS NOT NULL;
+-- A claim that is completed in its own transaction has no lease, and never comes here.
+CREATE INDEX IF NOT EXISTS stet_operations_pending ON stet_operations (id) WHERE state = 0 AND lease_boot IS NOT NULL;
+
+-- When to look at a row again. Filled by the sweep, so that no transaction of yours has to write an index page for it.
+CREATE TABLE IF NOT EXISTS stet_due (
+  at_ms INTEGER NOT NULL,
+  id    INTEGER NOT NULL,
+  PRIMARY KEY (at_ms, id)
+) STRICT, WITHOUT ROWID;
 
 -- Messages of committed transactions, in the order of their commits (SQLite has one writer).
 CREATE TABLE IF NOT EXISTS stet_outbox (
