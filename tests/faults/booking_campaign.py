@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""The booking service under load while it, its provider and its database's connections are killed at random moments.
+"""The booking service under load while it and its provider are killed or stand still at random moments, and the database's
+connections and, where it is the campaign's own, its server end.
 
     tests/faults/booking_campaign.py [SECONDS] [--store sqlite|postgresql] [--services N] [--seed N] [--clients N]
 
@@ -14,9 +15,11 @@ A campaign in which no connection broke, nothing was replayed or the provider me
 
 import argparse
 import collections
+import contextlib
 import json
 import pathlib
 import random
+import signal
 import sys
 import tempfile
 import threading
@@ -28,10 +31,12 @@ from support import stores  # noqa: E402
 from support.booking import ADA, BOB, PRICE, Booking, is_final, wait_for  # noqa: E402
 from support.concurrently import all_at_once  # noqa: E402
 from support.http_client import Client, Closed, wire  # noqa: E402
+from support.postgres import Cluster  # noqa: E402
 
 HOTELS = 4
 NIGHT = "2031-05-01"
 LEASE_MS = 700
+FAULTS = ["service"] * 7 + ["provider"] * 2 + ["database"] * 2 + ["pause"]
 LOST = (Closed, OSError)
 
 
@@ -62,8 +67,9 @@ class Operation:
 
 
 class Campaign:
-    def __init__(self, booking, seed, clients):
+    def __init__(self, booking, seed, clients, crashes=False):
         self.booking = booking
+        self.crashes = crashes  # of the database's server, which is then this campaign's own
         self.random = random.Random(seed)
         self.clients = clients
         self.operations = []
@@ -173,21 +179,44 @@ class Campaign:
 
     def kill_for(self, seconds):
         end = time.monotonic() + seconds
-        while time.monotonic() < end and not self.problems:
+        deck = []
+        drawn = 0
+        while (time.monotonic() < end or drawn < len(FAULTS)) and not self.problems:
             time.sleep(self.random.uniform(0.1, 0.9))
-            what = self.random.random()
-            if what < 0.15 and self.booking.database:
-                server, database = self.booking.database
-                server.terminate_backends(database)
-                self.counts["connections ended"] += 1
-                continue
-            victim = self.booking.provider if what < 0.35 else self.random.choice(self.booking.services)
-            victim.kill()
-            self.counts["killed provider" if victim is self.booking.provider else "killed service"] += 1
-            time.sleep(self.random.uniform(0, 0.3))
-            victim.start()
-            if victim is self.booking.provider:
+            # In whatever order, but each of them in every dozen, and a dozen at the least.
+            drawn += 1
+            deck = deck or self.random.sample(FAULTS, len(FAULTS))
+            fault = deck.pop()
+            if fault == "pause":
+                self.pause(self.random.choice(self.booking.services).process)
+            elif fault == "database" and self.booking.database:
+                self.trouble_the_database(*self.booking.database)
+            elif fault == "provider":
+                self.kill(self.booking.provider, fault)
                 self.booking.faults(lose=0.15, twice=True)
+            else:
+                self.kill(self.random.choice(self.booking.services), "service")
+
+    def kill(self, victim, what):
+        victim.kill()
+        self.counts[f"killed {what}"] += 1
+        time.sleep(self.random.uniform(0, 0.3))
+        victim.start()
+
+    def trouble_the_database(self, server, database):
+        if self.crashes and self.random.random() < 0.5:
+            server.restart(signal.SIGQUIT)
+            self.counts["database crashed"] += 1
+        else:
+            server.terminate_backends(database)
+            self.counts["connections ended"] += 1
+
+    def pause(self, process):
+        """It stands still until its leases are over, and then goes on as if nothing had happened."""
+        process.signal(signal.SIGSTOP)
+        time.sleep(LEASE_MS / 1000 * self.random.uniform(0.5, 2))
+        process.signal(signal.SIGCONT)
+        self.counts["paused"] += 1
 
     # ---- judgement ----
 
@@ -209,18 +238,19 @@ class Campaign:
         assert totals["bank"] == totals["payments"] * PRICE
         said = f"{len(self.operations)} operations {dict(done)}, {dict(self.counts)}, repeats at the provider {repeats}"
         print(said)
-        for needed in ("lost", "replayed", "killed service", "killed provider", "audits"):
+        for needed in ("lost", "replayed", "killed service", "killed provider", "paused", "audits"):
             assert self.counts[needed], f"vacuous: nothing was {needed}: {said}"
         assert done["pay", 201] and done["reserve", 201] and cancelled, f"vacuous: {said}"
 
 
-def campaign(seconds, store="sqlite", services=1, seed=None, clients=6, directory=None):
+def campaign(seconds, store="sqlite", services=1, seed=None, clients=6, directory=None, server=None):
+    """With a server of PostgreSQL given, that one crashes, too."""
     seed = seed if seed is not None else random.SystemRandom().randrange(1 << 32)
     print(f"booking campaign: {seconds:.0f} s on {store}, {services} service(s), seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(dir=directory) as folder:
-        with Booking(pathlib.Path(folder), store, services, LEASE_MS) as booking:
+        with Booking(pathlib.Path(folder), store, services, LEASE_MS, server=server) as booking:
             try:
-                Campaign(booking, seed, clients).run(seconds)
+                Campaign(booking, seed, clients, crashes=server is not None).run(seconds)
             except BaseException:
                 print("\n".join(f"--- {child.command[0]} ---\n{child.output()[-3000:]}" for child in [booking.provider, *booking.services]))
                 raise
@@ -237,7 +267,8 @@ def main():
     chosen = [given.store] if given.store else ["sqlite", "postgresql"]
     try:
         for store in chosen:
-            campaign(given.seconds / len(chosen), store, 1 if store == "sqlite" else given.services, given.seed, given.clients)
+            with Cluster() if store == "postgresql" else contextlib.nullcontext() as server:
+                campaign(given.seconds / len(chosen), store, 1 if server is None else given.services, given.seed, given.clients, server=server)
     finally:
         stores.end_server()
 

@@ -70,7 +70,7 @@ class Child:
 class Booking:
     """One provider, one database and `services` processes on it."""
 
-    def __init__(self, directory, on="sqlite", services=1, lease_ms=1000, through_proxy=False):
+    def __init__(self, directory, on="sqlite", services=1, lease_ms=1000, through_proxy=False, server=None):
         self.on = on
         self.database = None
         self.proxy = None
@@ -78,7 +78,7 @@ class Booking:
             assert services == 1, "one process a file"
             self.store = f"sqlite:{directory / 'booking.db'}"
         else:
-            self.database = stores.new_database()
+            self.database = stores.new_database(server)
             server, name = self.database
             self.store = server.url(name)
             if through_proxy:  # as TCP, whose every send and receive can be made to fail
