@@ -9,6 +9,7 @@ import time
 from support.concurrently import background
 from support.http_client import Connection, wire
 from support.processes import ROOT
+from support.stores import about_one_process
 from support.upstream import Gate, cuts, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -35,6 +36,7 @@ def request_lines(gateway, count):
 # ---- metrics ----
 
 
+@about_one_process("a gauge of the store is in the metrics of both")
 def test_each_way_that_a_keyed_request_ends_is_counted(start_gateway, upstream, key):
     gateway = start_gateway(CHARGES)
     client = gateway.client(AUTH)
@@ -127,6 +129,7 @@ def test_an_upstream_that_is_not_there_is_counted(start_gateway, key):
     assert commands(gateway, "release", "ok") == 1
 
 
+@about_one_process("counts the reloads of a process")
 def test_counters_go_on_over_a_reload(start_gateway, upstream, key):
     gateway = start_gateway(CHARGES)
     gateway.client(AUTH).post(key=key)
@@ -255,6 +258,7 @@ def without_stderr(gateway, redirection):
     wait_until(answers, 10)
 
 
+@about_one_process("a process's log")
 def test_a_full_disk_under_the_log_stops_nothing(gateway, upstream, alice, key):
     without_stderr(gateway, "/dev/full")
     for i in range(20):
@@ -263,6 +267,7 @@ def test_a_full_disk_under_the_log_stops_nothing(gateway, upstream, alice, key):
     assert gateway.stop() == 0
 
 
+@about_one_process("a process's log")
 def test_a_log_that_nobody_reads_stops_nothing(gateway, upstream, alice, key, tmp_path):
     fifo = str(tmp_path / "log")
     os.mkfifo(fifo)
@@ -292,6 +297,7 @@ def test_a_log_that_nobody_reads_stops_nothing(gateway, upstream, alice, key, tm
 # ---- the supervisor ----
 
 
+@about_one_process("a process's life")
 def test_a_supervisor_is_told_when_it_is_ready_reloads_and_stops(start_gateway, tmp_path):
     path = str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as supervisor:

@@ -10,6 +10,7 @@ from support.concurrently import background
 from support.expectations import expect_problem
 from support.http_client import wire
 from support.processes import run_stet
+from support.stores import about_one_process
 from support.upstream import Gate, Wire, after, answers, created, cuts, drops, ends, refuses, sends, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -421,6 +422,7 @@ def test_ambiguous_framing_is_400_and_the_connection_is_closed(alice, upstream, 
 # ---- overloaded ----
 
 
+@about_one_process("a process's limit")
 def test_more_connections_than_allowed_are_503_overloaded_or_wait_their_turn(start_gateway, upstream, key):
     gateway = start_gateway("limits.connections = 4\n")
     client = gateway.client(AUTH)

@@ -7,7 +7,7 @@ import socket
 import pytest
 
 from support.processes import ROOT, run_stet
-from support.stores import about_sqlite
+from support.stores import about_one_process, about_sqlite
 from support.upstream import answers, cuts
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -153,6 +153,7 @@ def test_serve_on_a_taken_port_or_with_an_unusable_store_is_status_3(tmp_path):
     assert shown.returncode == 3, shown.stderr
 
 
+@about_one_process("a process's log")
 def test_what_is_allowed_and_unwise_is_a_warning_in_the_log(start_gateway):
     gateway = start_gateway('admin_token = "hunter2"\n')
     (warning,) = gateway.events("configuration")

@@ -3,6 +3,7 @@
 import pytest
 from support.expectations import expect_problem
 from support.http_client import Closed, wire
+from support.stores import about_one_process
 from support.upstream import Gate, answers, refuses, sends
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -100,6 +101,7 @@ def test_a_large_released_or_unknown_answer_is_what_its_status_says(start_gatewa
     assert len(upstream.seen) == 2
 
 
+@about_one_process("looks into its directory")
 def test_a_route_that_records_nothing_keeps_no_answer_and_still_runs_once(start_gateway, upstream, key):
     # apache/polaris PR3803: credentials in stored answers, replayable by another principal.
     gateway = start_gateway('[[route]]\nmatch = "POST /tokens"\nrecord = []\n')

@@ -6,6 +6,7 @@ import pytest
 from support.concurrently import background
 from support.http_client import Closed, Connection, wire
 from support.processes import is_sanitized
+from support.stores import about_one_process
 from support.upstream import Gate, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -144,6 +145,7 @@ def test_a_refusal_can_be_read_although_the_client_is_still_sending(gateway, ups
     assert upstream.seen == []
 
 
+@about_one_process("a process's limit")
 def test_waiters_in_all_are_bounded(start_gateway, upstream, key):
     gateway = start_gateway('limits.waiters = 2\n[defaults]\nin_progress = "wait"\n')
     client = gateway.client(AUTH)

@@ -10,7 +10,7 @@ import pytest
 from support.concurrently import background
 from support.http_client import Client, Closed, Connection, wire
 from support.processes import BINARY, Process, run_stet
-from support.stores import about_sqlite
+from support.stores import about_one_process, about_sqlite
 from support.upstream import Gate, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -25,6 +25,7 @@ def config_file(tmp_path, text):
 # ---- starting ----
 
 
+@about_one_process("a process's log")
 def test_the_ready_line_names_the_addresses_and_port_0_picks_one(gateway):
     ready = gateway.events("ready")
     assert len(ready) == 1
@@ -209,6 +210,7 @@ def test_a_bad_file_keeps_the_old_configuration_and_says_so(start_gateway, upstr
     assert gateway.client(AUTH).post().status == 201
 
 
+@about_one_process("a process's log")
 def test_a_reload_says_what_waits_for_a_restart(start_gateway, upstream):
     gateway = start_gateway()
     gateway.reload('store_options.free_space_floor = "2MiB"\n')
@@ -232,6 +234,7 @@ def test_a_running_operation_survives_a_reload(start_gateway, upstream, key):
 # ---- drain ----
 
 
+@about_one_process("a process's life")
 def test_sigterm_finishes_what_runs_and_exits_0(start_gateway, upstream, key):
     gateway = start_gateway()
     gate = Gate()
@@ -248,6 +251,7 @@ def test_sigterm_finishes_what_runs_and_exits_0(start_gateway, upstream, key):
     assert gateway.client(AUTH).post(key=key).outcome == "replayed"
 
 
+@about_one_process("a process's life")
 def test_a_drain_waits_for_detached_operations_too(start_gateway, upstream, key):
     gateway = start_gateway()
     gate = Gate()
@@ -266,6 +270,7 @@ def test_a_drain_waits_for_detached_operations_too(start_gateway, upstream, key)
     assert len(upstream.seen) == 1
 
 
+@about_one_process("a process's life")
 def test_a_drain_accepts_no_new_connections_and_is_not_ready(start_gateway, upstream, key):
     gateway = start_gateway()
     gate = Gate()

@@ -7,7 +7,7 @@ import pytest
 from support.concurrently import background
 from support.http_client import Closed, Connection, wire
 from support.processes import is_sanitized
-from support.stores import about_sqlite
+from support.stores import about_one_process, about_sqlite
 from support.upstream import Gate, answers, cuts, sends, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -92,6 +92,7 @@ def test_the_budget_for_bodies_is_given_back(start_gateway, upstream, key):
     wait_until(lambda: client.post(key=key + "-end", body=b"x" * 200_000).status == 201)
 
 
+@about_one_process("a process's limit")
 def test_places_of_waiters_who_left_are_given_back(start_gateway, upstream, key):
     gateway = start_gateway('limits.waiters = 3\nlimits.waiters_per_key = 3\n[defaults]\nin_progress = "wait"\n'
                             'wait = "60s"\n')

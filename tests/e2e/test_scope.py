@@ -4,6 +4,7 @@ import time
 
 import pytest
 from support import jwt
+from support.stores import about_one_process
 
 ALICE = {"Authorization": "Bearer alice"}
 SECRET = "a-secret-of-thirty-two-characters"
@@ -39,6 +40,7 @@ def test_another_callers_key_is_another_operation(gateway, upstream, key, other)
     assert len(upstream.seen) == 2
 
 
+@about_one_process("a process's log")
 def test_callers_without_credentials_share_one_scope_and_the_log_says_so_once(gateway, upstream, key):
     for _ in range(3):
         gateway.client().post(key=key)

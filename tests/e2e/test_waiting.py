@@ -4,6 +4,7 @@ import time
 
 from support.concurrently import all_at_once, background
 from support.http_client import wire
+from support.stores import about_one_process
 from support.upstream import Gate, answers, created, cuts, refuses, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
@@ -52,6 +53,7 @@ def test_a_waiter_is_told_at_once_when_the_first_ends(start_gateway, upstream, k
     first.result()
 
 
+@about_one_process("those at another gateway ask the store, and one of them claims")
 def test_a_released_answer_goes_to_all_waiters_and_none_of_them_claims(start_gateway, upstream, key):
     client = start_gateway(WAIT).client(AUTH)
     gate, first = start_first(client, upstream, key, refuses(429, {}, b"slow down"))
@@ -95,6 +97,7 @@ def test_another_fingerprint_does_not_wait(start_gateway, upstream, key):
     first.result()
 
 
+@about_one_process("a process's limit")
 def test_waiters_beyond_the_limit_of_a_key_are_turned_away(start_gateway, upstream, key):
     client = start_gateway("limits.waiters_per_key = 3\n" + WAIT).client(AUTH)
     gate, first = start_first(client, upstream, key)
