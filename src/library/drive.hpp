@@ -49,7 +49,8 @@ class Drive {
 
  private:
   void pump(Event event);
-  Event execute(const Command&);
+  Command as_sent(Command) const;
+  Event execute(const Command& by_machine);
   Event find(const OperationId&);
   void until_forwarded_or_finished(std::unique_lock<std::mutex>&);
 
