@@ -38,7 +38,7 @@ def test_help_has_an_example_for_each_command():
 
 def test_commands_that_do_not_exist_yet_are_not_offered():
     top = run_stet("--help").stdout
-    for later in ("send", "relay", "outbox", "schema", "lab"):
+    for later in ("send", "relay", "outbox", "lab"):
         assert not re.search(rf"^  {later}\b", top, re.MULTILINE)
         assert run_stet(later).returncode == 2
 

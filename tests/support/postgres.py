@@ -167,7 +167,7 @@ class Server:
 
     def psql(self, script, database="postgres", user="postgres"):
         """Runs a script to its first error; the finished process."""
-        return subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", str(self.directory), "-p", str(PORT), "-U", user,
+        return subprocess.run([str(BIN / "psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", str(self.directory), "-p", str(PORT), "-U", user,
                                "-d", database], input=script, capture_output=True, text=True, cwd="/", timeout=120)
 
     def create_database(self, name=None, template=None):
