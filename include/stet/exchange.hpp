@@ -241,6 +241,7 @@ class Exchange {
   enum class Trace : std::uint8_t { none, of_another, perhaps_ours } trace_ = Trace::none;
   enum class Claims : std::uint8_t { all_answered, one_in_doubt } claims_ = Claims::all_answered;
   enum class Caller : std::uint8_t { waits, answered } caller_ = Caller::waits;
+  enum class Presence : std::uint8_t { here, left } presence_ = Presence::here;
 
   MonoTime now_{};
   milliseconds pause_{};

@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 void Exchange::another_owner(milliseconds retry_after) {
   if (policy_.in_progress == InProgressMode::wait && !patience_ends_) patience_ends_ = now_ + policy_.wait;
-  if (policy_.in_progress == InProgressMode::wait && now_ < *patience_ends_) {
+  if (policy_.in_progress == InProgressMode::wait && now_ < *patience_ends_ && presence_ == Presence::here) {
     phase_ = Phase::waiting;
     pause_ = pace::longer(pause_);
     out_.actions.push_back(action::AwaitOwner{id_, pause_});
@@ -55,6 +55,7 @@ void Exchange::on(const event::OwnerSays& event) {
 }
 
 void Exchange::on(const event::CallerLeft&) {
+  presence_ = Presence::left;  // it may be between two looks at the store now
   if (phase_ == Phase::waiting) caller_waited_enough();
 }
 

@@ -72,6 +72,18 @@ TEST(Exchange, gives_the_place_of_a_waiter_who_left_back_and_runs_on_without_its
   EXPECT_TRUE(owner.command<command::Complete>());
 }
 
+// It was just asking the store again.
+TEST(Exchange, does_not_wait_on_for_a_caller_who_left_between_two_looks_at_the_store) {
+  Driven waiter(in_mode(InProgressMode::wait));
+  waiter.stored(result::InProgress{25s});
+  waiter.feed(event::OwnerSays{owner::NotHere{}});
+  ASSERT_TRUE(waiter.command<command::Claim>());
+  waiter.feed(event::CallerLeft{});
+  waiter.stored(result::InProgress{25s});
+  EXPECT_FALSE(waiter.did<action::AwaitOwner>());
+  EXPECT_TRUE(waiter.exchange.finished());
+}
+
 TEST(Exchange, says_overloaded_but_never_not_executed_when_too_many_wait) {
   Driven run(in_mode(InProgressMode::wait));
   run.stored(result::InProgress{25s});
