@@ -18,7 +18,7 @@ import tempfile
 import time
 from pathlib import Path
 
-import postgres
+import on_postgres
 import servers
 
 HERE = Path(__file__).resolve().parent
@@ -199,7 +199,7 @@ def main():
     try:
         _, upstream_port = bench.start(servers.upstream(bench.folder))
         if bench.arguments.postgres != "no":
-            postgres.table(bench, upstream_port)
+            on_postgres.table(bench, upstream_port)
         if bench.arguments.postgres == "only":
             return
         table(bench, upstream_port)
