@@ -6,6 +6,7 @@ here=$(cd "$(dirname "$0")/../.." && pwd)
 root=$(mktemp -d /var/tmp/stet-fresh.XXXXXX)
 trap 'rm -rf --one-file-system "$root"' EXIT
 
+chmod 755 "$root"  # PostgreSQL runs as a user of its own
 debootstrap --variant=minbase bookworm "$root" >/dev/null
 git clone -q "$here" "$root/stet"
 cat >"$root/try" <<'EOT'
