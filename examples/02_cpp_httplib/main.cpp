@@ -1,6 +1,6 @@
 // A POST of a cpp-httplib service, made safe to retry. What was there before is plain; what Stet adds is marked.
 //
-//   example_02_cpp_httplib FILE      serves on a free port of 127.0.0.1, which it prints
+//   example_02_cpp_httplib FILE [PORT]      serves on 127.0.0.1, on a free port where none is given, which it prints
 
 #include <httplib.h>
 #include <sqlite3.h>
@@ -47,7 +47,7 @@ stet::http::Response create_order(sqlite3* db, const std::string& account, const
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) return std::fprintf(stderr, "usage: %s FILE\n", argv[0]), 2;
+  if (argc < 2 || argc > 3) return std::fprintf(stderr, "usage: %s FILE [PORT]\n", argv[0]), 2;
   create_tables(argv[1]);
 
   stet::sqlite::Pool pool(argv[1]);  // Stet: connections with a transaction each, and Stet's tables
@@ -63,7 +63,9 @@ int main(int argc, char** argv) {
   server.Post("/orders", [&](const httplib::Request& in, httplib::Response& out) {
     stet::http::to_httplib(safe_create(stet::http::from_httplib(in)), out);  // Stet
   });
-  const int port = server.bind_to_any_port("127.0.0.1");
+  const int wanted = argc == 3 ? std::stoi(argv[2]) : 0;
+  const int port = wanted == 0 ? server.bind_to_any_port("127.0.0.1") : wanted;
+  if (wanted != 0 && !server.bind_to_port("127.0.0.1", wanted)) return EXIT_FAILURE;
   std::printf("http://127.0.0.1:%d\n", port);
   std::fflush(stdout);
   return server.listen_after_bind() ? EXIT_SUCCESS : EXIT_FAILURE;

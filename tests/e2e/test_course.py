@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import sqlite3
 import subprocess
 import time
@@ -16,6 +17,12 @@ EXAMPLES = Path(os.environ.get("STET_EXAMPLES_DIR", Path(os.environ["STET_BINARY
 
 def example(step):
     return EXAMPLES / step / f"example_{step}"
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
 
 
 def rows(path, sql):
@@ -71,6 +78,19 @@ def test_a_post_is_safe_to_retry(service):
     assert post(url, b"a book", X_Account="alice")[0] == 400
     assert post(url, b"a book", Idempotency_Key="k")[0] == 400
     assert rows(database, "SELECT count(*) FROM orders") == [(2,)]
+
+
+def test_the_probe_finds_nothing_wrong_kill_included(tmp_path):
+    database = tmp_path / "orders.db"
+    port = free_port()
+    command = f"{example('02_cpp_httplib')} {database} {port}"
+    probe = subprocess.run(
+        [os.environ["STET_BINARY"], "probe", "POST", f"http://127.0.0.1:{port}/orders", "-H", "X-Account: alice",
+         "-d", "a book {{n}}", "--effects-cmd", f"sqlite3 {database} 'SELECT count(*) FROM orders'", "--exec", command, "--rounds", "4"],
+        capture_output=True, text=True, timeout=240)
+    assert probe.returncode == 0, probe.stdout + probe.stderr
+    for check in ("repeat", "at-once", "lost-answer", "kill"):
+        assert re.search(rf"^  pass  {check} ", probe.stdout, re.MULTILINE), probe.stdout
 
 
 @pytest.mark.parametrize("fate", ["die-after-reserving", "die-after-charging"])

@@ -27,6 +27,7 @@ MAY_INCLUDE = {
 # header → the only folders that may include it
 KEPT_IN = {
     "sqlite3.h": {"stores/sqlite", "demo"},
+    "libpq-fe.h": {"stores/postgres"},
     "toml": {"config", "probe"},
     "yaml-cpp": {"probe"},
     "boost/asio": {"asio", "gateway", "admin"},
