@@ -144,4 +144,11 @@ bool Connection::has_ended() {
   return false;
 }
 
+void Connection::cancel_reading() {
+  const std::unique_ptr<PGcancel, decltype(&PQfreeCancel)> cancel(PQgetCancel(connection_.get()),
+                                                                  &PQfreeCancel);
+  std::array<char, 256> why{};
+  if (cancel) PQcancel(cancel.get(), why.data(), static_cast<int>(why.size()));
+}
+
 }  // namespace stet::stores::postgres

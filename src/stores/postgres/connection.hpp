@@ -38,6 +38,8 @@ class Connection {
   bool is_alive() const;
   // Whether an operation that was given up has been answered since, or the connection is lost. Never blocks.
   bool has_ended();
+  // Asks the server to stop a statement that only reads. For the last moment of a connection.
+  void cancel_reading();
 
  private:
   struct Notices {

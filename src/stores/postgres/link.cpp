@@ -31,19 +31,19 @@ void Watch::reached(const Identity& identity) {
   const std::lock_guard lock(mutex_);
   const std::optional<Identity> before = last_;
   last_ = identity;
-  if (before && !identity.system)
-    last_->system = before->system;  // may not be asked here: what is known stays known
+  if (before) {  // what this server does not tell stays as it was known
+    if (!identity.system) last_->system = before->system;
+    if (identity.timeline == 0) last_->timeline = before->timeline;
+  }
   if (!std::exchange(said_, "").empty()) say("PostgreSQL answers again");
-  if (!alarm_ || !before || *before == identity) return;
-  if (before->system && identity.system && *before->system != *identity.system) {
-    alarm_(
-        "the store is another PostgreSQL cluster than before: what was acknowledged there is not known here");
-  } else if (before->timeline != identity.timeline) {
+  if (!alarm_ || !before || *before == *last_) return;
+  if (before->system && before->system != last_->system) {
+    alarm_("the store is another PostgreSQL cluster than before: what was acknowledged is not known here");
+  } else if (before->timeline != 0 && before->timeline != last_->timeline) {
     alarm_("PostgreSQL failed over, timeline " + std::to_string(before->timeline) + " to " +
-           std::to_string(identity.timeline) +
-           ": with an asynchronous standby, acknowledged claims and answers may be lost; "
-           "stet_lost_claims_total counts those "
-           "that show");
+           std::to_string(last_->timeline) +
+           ": with an asynchronous standby, acknowledged claims and answers " +
+           "may be lost; stet_lost_claims_total counts those that show");
   }
 }
 
@@ -107,6 +107,12 @@ void Link::failed(const PgError& error) {
   } else {
     longest_pause_ = kFirstPause;  // the next attempt comes at once, the one after it not
   }
+}
+
+void Link::failed_reading(const PgError& error) {
+  if (error.connection() != PgError::Connection::silent || !connection_) return failed(error);
+  connection_->cancel_reading();
+  connection_.reset();
 }
 
 void Link::succeeded() {

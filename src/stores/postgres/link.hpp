@@ -47,6 +47,8 @@ class Link {
 
   // After a PgError: drops the connection when it is gone.
   void failed(const PgError& error);
+  // The same after a statement that only read, which is stopped when it was too slow.
+  void failed_reading(const PgError& error);
   void succeeded();
 
  private:

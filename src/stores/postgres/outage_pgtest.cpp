@@ -118,6 +118,28 @@ TEST(Outages, refuse_at_once_while_nobody_is_there_and_go_on_by_themselves) {
   EXPECT_NE(as<result::Claimed>(run(*store, c)), nullptr);
 }
 
+// A list over many rows must not go on at the server when nobody waits for it any more, and is no reason to
+// refuse claims.
+TEST(Outages, stop_a_list_that_takes_too_long) {
+  const TestDatabase database;
+  Options options;
+  options.listing_time = 100ms;
+  const auto store = open_one(database, options);
+  run(*store, claim_of("k"));
+  Connection locker = database.connect();
+  locker.run("BEGIN; LOCK TABLE stet.operations IN ACCESS EXCLUSIVE MODE");
+  for (int i = 0; i < 5; ++i) EXPECT_THROW(store->list({}, 10, ""), StoreError);
+  std::string waiting;
+  for (int i = 0; i < 100 && waiting != "0"; ++i) {
+    waiting = database.sql(std::string("SELECT count(*) ") + kBackends + " AND wait_event_type = 'Lock'");
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_EQ(waiting, "0");
+  locker.run("COMMIT");
+  EXPECT_NE(as<result::Claimed>(run(*store, claim_of("another"))), nullptr);
+  EXPECT_EQ(store->list({}, 10, "").records.size(), 2U);
+}
+
 // Every claim that was granted is there, each key was granted once, and the store recovers each time.
 TEST(Outages, lose_and_double_nothing_when_backends_are_killed_under_load) {
   const TestDatabase database;

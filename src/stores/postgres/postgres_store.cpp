@@ -19,8 +19,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Operators' reads may look at many rows.
-constexpr std::chrono::milliseconds kReadingTime = 5s;
 constexpr int kRepeats = 3;  // of a statement that met another transaction
 
 // What the stores of one gateway share.
@@ -63,7 +61,10 @@ milliseconds with_margin(milliseconds left) {
 class PostgresStore final : public Store {
  public:
   PostgresStore(const std::string& url, const Options& options, std::shared_ptr<Shared> shared)
-      : shared_(std::move(shared)), link_(url, options.durability, options.operation_time, shared_->watch) {}
+      : shared_(std::move(shared)),
+        operation_time_(options.operation_time),
+        listing_time_(options.listing_time),
+        link_(url, options.durability, options.operation_time, shared_->watch) {}
 
   void connect(OpenOptions::Missing missing) { link_.open(missing); }
 
@@ -94,7 +95,7 @@ class PostgresStore final : public Store {
   std::optional<Record> find(const OperationId& id) override {
     Parameters parameters;
     parameters.add_uuid(id.bytes);
-    const ResultPtr found = reading(kFind, parameters);
+    const ResultPtr found = reading(kFind, parameters, operation_time_);
     try {
       return record_of(found.get());
     } catch (const BadRow& bad) {
@@ -105,7 +106,7 @@ class PostgresStore final : public Store {
   Page list(const Filter& filter, std::size_t limit, const std::string& cursor) override {
     limit = std::clamp<std::size_t>(limit, 1, kMostListed);
     Parameters parameters = list_parameters(filter, limit, cursor);
-    const ResultPtr found = reading(kList, parameters);
+    const ResultPtr found = reading(kList, parameters, listing_time_);
     return page_of(found.get(), limit, [this](const std::string& what) {
       shared_->watch.say("a damaged record is not listed: " + what);
     });
@@ -285,15 +286,15 @@ class PostgresStore final : public Store {
   // ---- reading ----
 
   // Once more on a new connection when the old one broke: nothing can have been written.
-  ResultPtr reading(const char* sql, Parameters& parameters) {
+  ResultPtr reading(const char* sql, Parameters& parameters, std::chrono::milliseconds time) {
     for (int attempt = 1;; ++attempt) {
       try {
         Connection& connection = link_.get();
-        ResultPtr result = connection.run(sql, parameters, kReadingTime);
+        ResultPtr result = connection.run(sql, parameters, time);
         link_.succeeded();
         return result;
       } catch (const PgError& error) {
-        link_.failed(error);
+        link_.failed_reading(error);
         const bool lost = error.connection() == PgError::Connection::gone;
         if (!lost || attempt > 1) throw StoreError(reading_failure(error.kind()), error.what());
       } catch (const StoreError& error) {
@@ -307,6 +308,8 @@ class PostgresStore final : public Store {
   }
 
   const std::shared_ptr<Shared> shared_;
+  const std::chrono::milliseconds operation_time_;
+  const std::chrono::milliseconds listing_time_;
   Link link_;
   bool any_written_ = false;  // by this batch
 };

@@ -21,6 +21,7 @@ struct Options {
   std::size_t connections = 1;
   std::size_t cached_answers = 64 << 20;  // bytes, for all connections together
   std::chrono::milliseconds operation_time = std::chrono::seconds(2);
+  std::chrono::milliseconds listing_time = std::chrono::seconds(5);  // operators' lists may look at many rows
   std::function<void(std::string_view)> notice;
   std::function<void(std::string_view)> alarm;  // stores/open.hpp
   Clocks clocks = Clocks::system();             // only the monotonic one is used: time is the server's

@@ -50,10 +50,21 @@ std::int64_t number(const std::string& digits) {
   return value;
 }
 
+// A server that does not tell (some managed ones keep their log to themselves) is taken as it is.
+std::string asked(Connection& connection, const char* sql, const char* column) {
+  try {
+    return text(connection.run(sql), column);
+  } catch (const PgError& error) {
+    if (error.connection() != PgError::Connection::usable) throw;
+    return {};
+  }
+}
+
 Identity identity(Connection& connection, bool may_ask) {
   Identity identity;
-  identity.timeline = number(text(connection.run(kTimeline), "timeline"));
-  if (may_ask) identity.system = text(connection.run(kSystem), "system");
+  identity.timeline = number(asked(connection, kTimeline, "timeline"));
+  if (may_ask) identity.system = asked(connection, kSystem, "system");
+  if (identity.system && identity.system->empty()) identity.system.reset();
   return identity;
 }
 

@@ -14,7 +14,7 @@ namespace stet::stores::postgres {
 // A promoted standby has a new timeline; another cluster has another system identifier.
 struct Identity {
   std::optional<std::string> system;  // none: this role may not ask
-  std::int64_t timeline = 0;
+  std::int64_t timeline = 0;          // 0: the server does not tell
   bool operator==(const Identity&) const = default;
 };
 
