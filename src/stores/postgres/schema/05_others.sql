@@ -36,7 +36,7 @@ BEGIN
     SELECT verdict INTO STRICT said FROM stet.not_seen(3, ARRAY[o_scope], ARRAY[o_key], '{1}');
     RETURN stet.verdict(3, n, said);
   END IF;
-  ours := o.nonce = o_nonce AND o.attempt = o_attempt;
+  ours := o.nonce IS NOT DISTINCT FROM o_nonce AND o.attempt IS NOT DISTINCT FROM o_attempt;
   pending := o.state = 0;
 
   IF what = 7 THEN
