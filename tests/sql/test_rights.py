@@ -75,6 +75,56 @@ def test_it_settles_nothing_that_it_does_not_own(app, what):
                 "'{00000000-0000-0000-0000-000000000001}', '{1}'" + ", '{null}'" * 7 + ", false)", what)
 
 
+def as_app(app, **columns):
+    """execute_as_app with these columns; the others are empty."""
+    names = ("c_scope c_key c_nonce c_fingerprint c_recipe c_method c_path c_scope_rule c_on_unknown c_retention_ms c_tombstone_ms "
+             "c_lease_ms d_scope d_key d_nonce d_attempt d_status d_headers d_raw_headers d_body d_retention_ms o_what o_scope o_key "
+             "o_nonce o_attempt o_new_nonce o_lease_ms o_recovery_point o_status o_headers o_raw_headers o_body").split()
+    assert set(columns) <= set(names)
+    return app.row("select verdict, nonce, body, fingerprint from stet.execute_as_app("
+                   + ", ".join(f"{name} => '{columns.get(name, '{}')}'" for name in names) + ", wait => false)")
+
+
+# A null is equal to nothing and different from nothing: a comparison that forgets that lets everything pass.
+@pytest.mark.parametrize("state", ["pending", "completed", "unknown", "lapsed"])
+@pytest.mark.parametrize("recipe", ["sql", "NULL"])
+def test_no_fingerprint_at_all_is_shown_nothing_either(on, database, begin, app, key, state, recipe):
+    owner = begin()
+    _, token = owner.claim(key, lease="1 ms" if state == "lapsed" else "30 s")
+    if state == "completed":
+        owner.complete(token, b"secret")
+    owner.commit()
+    if state == "unknown":
+        on.execute("update stet.operations set state = 2 where key = %s", (key.encode(),), database)
+    for _ in range(2):
+        said = as_app(app, c_scope="{s}", c_key="{%s}" % key, c_nonce="{00000000-0000-0000-0000-000000000001}",
+                      c_fingerprint="{NULL}", c_recipe="{%s}" % recipe, c_method="{POST}", c_path="{/}", c_scope_rule="{x}",
+                      c_on_unknown="{1}", c_retention_ms="{1}", c_tombstone_ms="{1}", c_lease_ms="{1}")
+        assert said == (4, None, None, None)
+
+
+@pytest.mark.parametrize("nonce, attempt", [("NULL", "1"), ("NULL", "NULL"), ("00000000-0000-0000-0000-000000000001", "NULL")])
+@pytest.mark.parametrize("what", [None, 1, 2, 3, 4, 5, 7])
+def test_half_a_token_is_no_token(on, database, begin, app, key, what, nonce, attempt):
+    owner = begin()
+    owner.claim(key)
+    owner.commit()
+    on.execute("update stet.leases set lease_until = '-infinity' where key = %s", (key.encode(),), database)
+    look = "select state, nonce, attempt, recovery_point, maybe_executed from stet.operations where key = %s"
+    before = on.query(look, (key.encode(),), database)
+    for _ in range(2):
+        if what is None:
+            said = as_app(app, d_scope="{s}", d_key="{%s}" % key, d_nonce="{%s}" % nonce, d_attempt="{%s}" % attempt, d_status="{200}",
+                          d_headers='{"[]"}', d_raw_headers="{NULL}", d_body="{forged}", d_retention_ms="{NULL}")
+        else:
+            said = as_app(app, o_what="{%d}" % what, o_scope="{s}", o_key="{%s}" % key, o_nonce="{%s}" % nonce,
+                          o_attempt="{%s}" % attempt, o_new_nonce="{00000000-0000-0000-0000-000000000002}", o_lease_ms="{1000}",
+                          o_recovery_point="{forged}", o_status="{NULL}", o_headers="{NULL}", o_raw_headers="{NULL}", o_body="{NULL}")
+        assert said[0] == 9
+    app.commit()
+    assert on.query(look, (key.encode(),), database) == before
+
+
 # Names are looked up where the owner said, whatever the caller's path says.
 def test_a_table_of_the_same_name_in_the_callers_path_changes_nothing(on, database, begin, key):
     on.execute(f"grant create, temporary on database \"{database}\" to {ROLE}", database=database)

@@ -86,7 +86,7 @@ BEGIN
         SELECT c.n, o.*, l.lease_until,
                CASE WHEN o.scope IS NULL THEN 10  -- being claimed, or gone just now
                     WHEN o.state = 3 THEN 7
-                    WHEN o.fingerprint <> c.fingerprint OR o.recipe <> c.recipe THEN 4
+                    WHEN o.fingerprint IS DISTINCT FROM c.fingerprint OR o.recipe IS DISTINCT FROM c.recipe THEN 4
                     WHEN o.state = 1 THEN 2
                     WHEN o.state = 2 THEN 6
                     WHEN o.nonce = c.nonce THEN CASE WHEN c.n = ANY (again) THEN 1 ELSE 10 END

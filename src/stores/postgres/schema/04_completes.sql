@@ -43,7 +43,7 @@ BEGIN
     INTO verdicts, places, ends, fingerprints, recipes
     FROM (
       SELECT CASE WHEN o.state IS NULL THEN 10
-                  WHEN o.nonce <> d.nonce OR o.attempt <> d.attempt OR o.state = 3 THEN 9
+                  WHEN o.nonce IS DISTINCT FROM d.nonce OR o.attempt IS DISTINCT FROM d.attempt OR o.state = 3 THEN 9
                   WHEN o.state <> 1 THEN 0
                   -- the reply to the first completion was lost: the same words again are heard again
                   WHEN o.status = d.status AND o.headers IS NOT DISTINCT FROM d.headers
@@ -136,7 +136,7 @@ BEGIN
      CROSS JOIN LATERAL (
              SELECT FROM stet.operations o
               WHERE o.scope = o_scope[r.n] AND o.key = o_key[r.n]
-                AND NOT (o.nonce = o_nonce[r.n] AND o.attempt = o_attempt[r.n] AND o.state = 0) OFFSET 0) o
+                AND NOT coalesce(o.nonce = o_nonce[r.n] AND o.attempt = o_attempt[r.n] AND o.state = 0, false) OFFSET 0) o
      WHERE r.n <> ALL (renewed);
     RETURN QUERY SELECT (stet.verdict(3, n, 9)).* FROM unnest(fenced) n;
     RETURN QUERY SELECT * FROM stet.not_seen(3, o_scope, o_key,
