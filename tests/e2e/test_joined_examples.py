@@ -4,7 +4,6 @@ of the parts killed in between. What PostgreSQL holds afterwards is the oracle."
 import collections
 import json
 import random
-import subprocess
 import threading
 import time
 
@@ -12,8 +11,7 @@ import pytest
 from support import joined, stores
 from support.concurrently import all_at_once
 from support.http_client import Client, Closed
-from support.probing import free_port, probe
-from support.processes import BINARY, Gateway
+from support.processes import Gateway
 
 ALICE = {"Authorization": "Bearer alice"}
 everywhere = pytest.mark.parametrize("mode", joined.MODES)
@@ -145,60 +143,6 @@ def test_whatever_is_killed_each_key_ends_in_one_charge(shop, language, mode):
         assert shop.charges(key) == [final[0].json()["id"]], (seed, key, shop.charges(key), answers)
         assert not [a for a in answers if a.problem == "outcome-unknown"], (seed, key, answers)
     assert len(said) > 20 and min(kills[type(part).__name__] for part in parts) >= 1, f"vacuous: {len(said)} keys, {kills}"
-
-
-# ---- the probe ----
-
-
-PROBE = ("-d", '{"amount":4900,"note":"{{uuid}}"}', "-H", "Authorization: Bearer a", "--other-auth", "Authorization: Bearer b",
-         "--other", "POST /refunds", "--bad-body", '{"amount":-1}', "--patience", "15s", "--settle", "80ms")
-
-
-def passes(*arguments):
-    verdict = probe("POST", *arguments, *PROBE)
-    assert verdict.exit_code == 0, str(verdict)
-    assert not verdict.named("skip") and "kill" in verdict.named("pass"), str(verdict)
-
-
-@pytest.fixture
-def database():
-    on, name = stores.new_database()
-    yield joined.prepare(on, name)
-    on.drop_database(name)
-
-
-@in_every_language
-def test_the_probe_passes_a_service_alone_that_is_killed(language, database):
-    service = joined.Service(language, "alone", database)
-    passes(f"{service.url}/charges", "--exec", f"exec env {service.in_shell()}", "--rounds", "6",
-           "--effects", "GET /charges", "--count", "/data")
-
-
-@in_every_language
-def test_the_probe_passes_when_the_gateway_and_the_service_are_killed_together(language, database, tmp_path):
-    service = joined.Service(language, "behind_gateway", database)
-    gateway = Gateway(tmp_path, service.url, CONFIG, store=database)
-    gateway.listen = f"127.0.0.1:{free_port()}"
-    gateway.write_config()
-    both = (f"env {service.in_shell()} & for i in $(seq 200); do curl -sf -o /dev/null {service.url}/charges && break; sleep 0.05; done; "
-            f"exec {BINARY} serve --config {gateway.file}")
-    passes(f"http://{gateway.listen}/charges", "--exec", both, "--rounds", "6", "--effects", f"GET {service.url}/charges",
-           "--count", "/data")
-
-
-def test_the_probe_passes_a_service_behind_the_gateway_that_is_killed(database, tmp_path):
-    service = joined.Service("python", "behind_gateway", database)
-    kill, start = service.hooks(tmp_path)
-    subprocess.run(start, shell=True, check=True, timeout=20)
-    gateway = Gateway(tmp_path, service.url, CONFIG, store=database)
-    try:
-        gateway.start()
-        # The probe waits five seconds a round for the gateway's port to close, which it does not.
-        passes("http://%s:%d/charges" % gateway.address, "--kill", kill, "--start", start, "--rounds", "3",
-               "--effects-cmd", f"psql '{database}' -XAtc 'select count(*) from charges'")
-    finally:
-        gateway.end()
-        subprocess.run(kill, shell=True, check=False)
 
 
 def test_the_examples_lock_file_names_what_package_json_does():
