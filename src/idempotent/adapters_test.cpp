@@ -37,7 +37,7 @@ class Service {
  private:
   stores::sqlite::TestFile file_;
   library::UsersDatabase database_{file_.path()};
-  sqlite::Pool pool_{file_.path()};
+  sqlite::Pool pool_{file_.path(), {.durability = sqlite::PoolOptions::Durability::os}};
   Options options_{.scope = scope_of_header("X-Account")};
 };
 

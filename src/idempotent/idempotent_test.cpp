@@ -45,7 +45,7 @@ class Idempotent : public testing::Test {
 
   stores::sqlite::TestFile file_;
   library::UsersDatabase database_{file_.path()};
-  sqlite::Pool pool_{file_.path()};
+  sqlite::Pool pool_{file_.path(), {.durability = sqlite::PoolOptions::Durability::os}};
   Options options_{.scope = scope_of_header("X-Account")};
   std::function<Response(sqlite::Transaction&)> handler_ = [this](sqlite::Transaction& t) { return charge(t); };
 };

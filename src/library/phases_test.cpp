@@ -69,7 +69,7 @@ class PhasesTest : public testing::Test {
 
   stores::sqlite::TestFile file_;
   UsersDatabase database_{file_.path()};
-  sqlite::Pool pool_{file_.path()};
+  sqlite::Pool pool_{file_.path(), {.durability = sqlite::PoolOptions::Durability::os}};
   Renewer renewer_;
   PhaseOptions options_;
   Provider provider_;

@@ -18,6 +18,7 @@ class UsersDatabase {
   explicit UsersDatabase(const std::string& path) {
     EXPECT_EQ(sqlite3_open(path.c_str(), &handle_), SQLITE_OK);
     sqlite3_busy_timeout(handle_, 5000);
+    run("PRAGMA journal_mode = WAL");
     run("PRAGMA synchronous = OFF");
     run("CREATE TABLE IF NOT EXISTS charges (id INTEGER PRIMARY KEY, amount INTEGER NOT NULL) STRICT");
     sqlite::apply_schema(handle_);

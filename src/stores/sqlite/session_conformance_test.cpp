@@ -47,9 +47,10 @@ class SessionInATransaction final : public Place {
 
 class PoolOfSessions final : public Place {
  public:
+  PoolOfSessions() { Database(file_.path(), "").run("PRAGMA journal_mode = WAL"); }  // where `os` syncs no commit
   std::unique_ptr<Store> open(const Clocks& clocks) override {
     return std::make_unique<stet::sqlite::Pool>(
-        std::make_shared<stet::sqlite::Pool::Inside>(file_.path(), stet::sqlite::PoolOptions{}, clocks));
+        std::make_shared<stet::sqlite::Pool::Inside>(file_.path(), stet::sqlite::PoolOptions{.durability = stet::sqlite::PoolOptions::Durability::os}, clocks));
   }
 
  private:
