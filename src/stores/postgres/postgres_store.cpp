@@ -127,7 +127,9 @@ class PostgresStore final : public Store {
         places.push_back(i);
       }
     }
-    for (Places& round : rounds_of(batch, std::move(places))) whole(batch, round, outcomes);
+    for (const Places& round : rounds_of(batch, std::move(places))) {
+      for (const Places& part : parts_of(batch, round)) whole(batch, part, outcomes);
+    }
   }
 
   // Later rounds of a batch whose earlier ones were committed say for each command what became of it; the

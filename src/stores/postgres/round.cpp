@@ -17,6 +17,8 @@ namespace {
 constexpr milliseconds kCalendar = std::chrono::hours(24 * 366 * 2000);
 constexpr milliseconds kLongestLease = std::chrono::hours(24 * 365);
 constexpr std::int64_t kForeverMs = -1;
+// A message to the server ends at 1 GiB, and an operation has its time.
+constexpr std::size_t kMostAnswerBytes = 16 << 20;
 constexpr std::int64_t kLocked = 10;  // a verdict of stet.execute; the others stand in outcome_of
 
 enum class What : std::int16_t {
@@ -180,6 +182,22 @@ std::vector<Places> rounds_of(std::span<const Command> batch, Places places) {
     rounds[depth].push_back(sorted[i].second);
   }
   return rounds;
+}
+
+std::vector<Places> parts_of(std::span<const Command> batch, const Places& round) {
+  std::vector<Places> parts;
+  std::size_t bytes = 0;
+  for (const std::size_t place : round) {
+    const Answer* const answer = answer_in(batch[place]);
+    const std::size_t its = answer == nullptr ? 0 : answer->body.size();
+    if (parts.empty() || (its > 0 && bytes + its > kMostAnswerBytes)) {
+      parts.emplace_back();
+      bytes = 0;
+    }
+    bytes += its;
+    parts.back().push_back(place);
+  }
+  return parts;
 }
 
 std::optional<Store::Failed> unfit(const Command& command) {

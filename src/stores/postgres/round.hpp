@@ -20,6 +20,8 @@ using Places = std::vector<std::size_t>;
 
 // Splits the commands at `places` (none of them a Sweep) into rounds.
 std::vector<Places> rounds_of(std::span<const Command> batch, Places places);
+// A round in statements that the server can take, and answer in time: large answers do not all go in one.
+std::vector<Places> parts_of(std::span<const Command> batch, const Places& round);
 
 // Why PostgreSQL could not take this command at all; it is then no part of any round.
 std::optional<Store::Failed> unfit(const Command& command);
