@@ -160,7 +160,13 @@ void Exchange::reread() {
 void Exchange::fenced_by(const std::optional<Record>& record) {
   // An operator may have freed the key, and another request may have it now.
   if (!record || record->fingerprint != intent_.fingerprint) {
-    reply_and_finish(outcome_unknown(policy_.terms.on_unknown, std::nullopt));
+    Shown shown = outcome_unknown(policy_.terms.on_unknown, std::nullopt);
+    if (!record && policy_.terms.on_unknown == OnUnknown::fail) {
+      shown.detail =
+          "The request may have been executed, and the record of its key is gone: the store lost it, or somebody "
+          "released it. The same request would run again. Look the result up in the API first.";
+    }
+    reply_and_finish(std::move(shown));
     return;
   }
   if (record->state == State::completed && record->token == token_ && record->answer) {

@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include "core/exchange_driven_for_test.hpp"
 
 namespace stet {
@@ -104,6 +106,9 @@ TEST(Exchange, says_unknown_when_fenced_by_a_record_that_has_gone) {
   run.stored(result::Fenced{});
   run.feed(event::Found{std::nullopt});
   EXPECT_EQ(run.shown->problem, Problem::outcome_unknown);
+  // Nothing holds the key any more, so no promise is made of it.
+  EXPECT_THAT(run.shown->detail, ::testing::HasSubstr("would run again"));
+  EXPECT_THAT(run.shown->detail, ::testing::Not(::testing::HasSubstr("will not be run again")));
 }
 
 TEST(Exchange, stops_listening_when_another_attempt_has_taken_over) {
