@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <string>
@@ -22,11 +23,11 @@ enum class Fault : std::uint8_t {
 };
 std::string name(Fault);
 
-// Counts the steps of one run and fails at one of them.
+// Counts the steps of one run, the renewer's thread included, and fails at one of them.
 class Trip {
  public:
   Trip(Fault fault, int at) : fault_(fault), at_(at) {}
-  static Trip never() { return {Fault::error_before, 0}; }
+  static Trip never() { return Trip{Fault::error_before, 0}; }
 
   template <class F>
   auto step(F f) {
@@ -48,7 +49,7 @@ class Trip {
 
   Fault fault_;
   int at_;
-  int count_ = 0;
+  std::atomic<int> count_ = 0;
 };
 
 // A session and a pool whose every call is a step.
