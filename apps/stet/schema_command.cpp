@@ -88,7 +88,10 @@ void add_shape(CLI::App& command, Options& options) {
       .add_option("--partitions", options.partitions, "how many partitions the operations have, by the hash of their scope; for good [16]")
       ->check(CLI::Range(1, postgres::kMostPartitions));
   command.add_option("--app-role", options.app_role, "a role that may then call the functions for services, and see no table")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check([](const std::string& role) {  // quoted or not, PostgreSQL reads it as everybody
+        return role == "public" ? std::string("public is everybody who can connect; name a role") : std::string();
+      });
 }
 
 using Shared = std::shared_ptr<Options>;

@@ -117,6 +117,29 @@ def test_a_role_may_have_any_name(on, empty):
     on.execute(f'drop role "{quoted}"')
 
 
+def test_public_is_no_role(on, empty):
+    for command in (["apply", "--store", on.url(empty)], ["print", "postgres"]):
+        refused = schema(*command, "--app-role", "public")
+        assert refused.returncode == 2, refused.stdout
+        assert "everybody" in refused.stderr
+    assert tables(on, empty) == set()
+
+
+# A gateway's role, as docs/operating.md lets it have, may call the functions and not give them away.
+def test_whoever_cannot_grant_is_told_so(on, empty):
+    for role in ("stet_test_gateway", "stet_test_ungranted"):
+        on.execute(f"do $$ begin create role {role} login; exception when duplicate_object then null; end $$")
+    schema("apply", "--store", on.url(empty))
+    on.execute("grant usage on schema stet to stet_test_gateway", database=empty)
+    on.execute("grant execute on all functions in schema stet to stet_test_gateway", database=empty)
+    on.execute("grant select on stet.meta to stet_test_gateway", database=empty)
+    for _ in range(2):
+        refused = schema("apply", "--store", on.url(empty, user="stet_test_gateway"), "--app-role", "stet_test_ungranted")
+        assert refused.returncode == 3, refused.stdout
+        assert "owner of the schema" in refused.stderr
+    on.execute("drop owned by stet_test_gateway", database=empty)
+
+
 def test_a_role_without_the_right_to_create_is_told_so(on, empty):
     on.execute("do $$ begin create role stet_test_guest login; exception when duplicate_object then null; end $$")
     refused = schema("apply", "--store", on.url(empty, user="stet_test_guest"))

@@ -19,6 +19,9 @@ constexpr const char* kObjects =
     " UNION SELECT 'FUNCTION ' || proname FROM pg_proc WHERE pronamespace = to_regnamespace('stet')";
 constexpr const char* kPresent = "SELECT to_regnamespace('stet') IS NOT NULL AS present, to_regclass('stet.meta') IS NOT NULL AS ours";
 constexpr const char* kVersion = "SELECT value FROM stet.meta WHERE name = 'schema_version'";
+constexpr const char* kGranted =
+    "SELECT (has_schema_privilege($1, 'stet', 'USAGE') AND bool_and(has_function_privilege($1, oid, 'EXECUTE')))::text AS granted"
+    " FROM pg_proc WHERE pronamespace = 'stet'::regnamespace AND proname IN ('claim', 'complete', 'execute_as_app')";
 constexpr const char* kPartitions = "SELECT count(*) AS partitions FROM pg_inherits WHERE inhparent = to_regclass('stet.operations')";
 
 // Of the one row and column.
@@ -75,6 +78,14 @@ void bring(Connection& connection, const std::string& sql, const SchemaOptions& 
   }
 }
 
+// Who may call a function and not hand that on gives nothing away, and PostgreSQL only warns.
+void check_granted(Connection& connection, const std::string& role) {
+  Parameters parameters;
+  parameters.add_text(role);
+  if (value(connection.run(kGranted, parameters)) == "true") return;
+  refuse("this role may not give the rights of an application to another; connect as the owner of the schema stet");
+}
+
 }  // namespace
 
 SchemaStatus schema_status(const std::string& url) {
@@ -106,6 +117,7 @@ Applied apply_schema(const std::string& url, const SchemaOptions& options) {
   } else if (!options.app_role.empty()) {
     bring(connection, app_role_sql(options.app_role), options);
   }
+  if (!options.app_role.empty()) check_granted(connection, options.app_role);
   connection.run("COMMIT", kTime);
   return found ? Applied::present : Applied::created;
 }
