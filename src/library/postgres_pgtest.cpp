@@ -163,6 +163,29 @@ TEST_F(OnPostgres, does_not_take_the_commit_of_a_failed_transaction_for_one) {
   EXPECT_EQ(count("movements"), 0);
 }
 
+TEST_F(OnPostgres, refuses_to_work_outside_a_transaction) {
+  PGconn* const connection = PQconnectdb(database_.url().c_str());
+  postgres::Session session(connection);
+  const Intent intent{"alice", "k", fingerprint_of("100"), "POST", "/transfers"};
+  for (int i = 0; i < 2; ++i) {
+    bool ran = false;
+    try {
+      run_once(session, intent, {}, [&](const Token&) {
+        ran = true;
+        return Answer{201, {}, "", Kept::whole};
+      });
+      ADD_FAILURE() << "each statement was a transaction of its own";
+    } catch (const StoreError& error) {
+      EXPECT_EQ(error.kind(), StoreFailure::not_written);
+    }
+    EXPECT_FALSE(ran);
+    EXPECT_THROW(session.emit({"t", "p", {}, {}}), StoreError);
+    EXPECT_THROW(session.receive("s", "e"), StoreError);
+  }
+  PQfinish(connection);
+  EXPECT_EQ(count("stet.operations") + count("stet.outbox") + count("stet.inbox"), 0);
+}
+
 TEST_F(OnPostgres, says_unavailable_when_the_connection_is_lost_at_the_commit) {
   postgres::Transaction transaction = pool_.transaction();
   exec(transaction.handle(), "INSERT INTO movements VALUES ('k', 1)");

@@ -40,8 +40,8 @@ class Session final : public stet::Session {
  public:
   explicit Session(PGconn* borrowed, SessionOptions = {});
 
-  // Waits without a limit of its own. Throws StoreError; the server has then aborted your transaction. A
-  // Sweep is refused (not_written): that is a pool's or the gateway's work.
+  // Waits without a limit of its own. Throws StoreError; the server has then aborted your transaction. Where none is
+  // open, whatever writes is refused (not_written), and so is a Sweep: that is a pool's or the gateway's work.
   std::vector<Outcome> execute(std::span<const Command> batch) override;
   std::optional<Record> find(const OperationId&) override;
   Page list(const Filter&, std::size_t limit, const std::string& cursor) override;

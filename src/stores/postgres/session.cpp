@@ -39,6 +39,13 @@ void check(PGconn* connection) {
   }
 }
 
+// A claim that commits by itself joins nothing: the work's rows would be committed without it, and run again.
+void need_transaction(PGconn* connection) {
+  if (PQtransactionStatus(connection) != PQTRANS_IDLE) return;
+  throw StoreError(StoreFailure::not_written,
+                   "no transaction is open on this connection: begin one before using its session");
+}
+
 pg::ResultPtr run(PGconn* connection, const char* sql, pg::Parameters& parameters) {
   check(connection);
   return pg::run(connection, sql, parameters, std::nullopt);
@@ -54,6 +61,7 @@ void need_text(std::string_view text, const char* what) {
 Session::Session(PGconn* borrowed, SessionOptions options) : connection_(borrowed), options_(options) {}
 
 std::vector<Store::Outcome> Session::execute(std::span<const Command> batch) {
+  if (!batch.empty()) need_transaction(connection_);
   std::vector<Outcome> outcomes(batch.size(), Failed{StoreFailure::not_written, "a session does not sweep"});
   pg::Places places;
   for (std::size_t i = 0; i < batch.size(); ++i) {
@@ -91,6 +99,7 @@ Page Session::list(const Filter& filter, std::size_t limit, const std::string& c
 }
 
 std::string Session::emit(const Message& message) {
+  need_transaction(connection_);
   need_text(message.topic, "the topic");
   if (message.order_key) need_text(*message.order_key, "the order key");
   const auto headers = pg::to_json(message.headers);
@@ -106,6 +115,7 @@ std::string Session::emit(const Message& message) {
 }
 
 Receipt Session::receive(std::string_view source, std::string_view event_id) {
+  need_transaction(connection_);
   need_text(source, "the source");
   need_text(event_id, "the event's id");
   pg::Parameters parameters;
