@@ -45,7 +45,7 @@ class Running {
   // In the phase's transaction: this phase is finished.
   virtual void advance(Session&) = 0;
   // In the phase's transaction: the operation is finished, whatever phases would follow, and this is its answer. Any
-  // status is recorded.
+  // status from 100 to 599 is recorded; another is std::invalid_argument.
   virtual void complete(Session&, const Answer&) = 0;
 };
 
@@ -68,7 +68,7 @@ struct PhaseOptions {
 // What a phase throws passes through, with the operation given back: the next attempt may start at once. It does not
 // when the truth turned out to be known: the answer was committed after all (replayed), or another attempt has taken
 // over (refused, in_progress). std::logic_error: a phase ended without advance() or complete(), or the last one
-// without complete(), or the list lacks the stored recovery point.
+// without complete(), or without the commit after it, or the list lacks the stored recovery point.
 RunResult run_phases(Pool&, Renewer&, const Intent&, const PhaseOptions&, std::span<const Phase>);
 inline RunResult run_phases(Pool& pool, Renewer& renewer, const Intent& intent, const PhaseOptions& options,
                             const std::vector<Phase>& phases) {

@@ -59,6 +59,7 @@ struct RunResult {
 };
 
 // In the transaction that is open on the session. Throws StoreError (roll back), and what the work throws.
+// std::logic_error: phases have begun this operation, or the work has run the same one.
 RunResult run_once(Session&, const Intent&, const RunOptions&, const Work&);
 
 }  // namespace stet

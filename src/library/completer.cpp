@@ -29,10 +29,11 @@ std::size_t Completer::run_once() {
   do {
     const Page page = pool_.list(lapsed, kPage, cursor);
     for (const Record& record : page.records) {
-      const auto phases = is_ours(record) ? resume_(record) : std::nullopt;
-      if (!phases) continue;
+      if (!is_ours(record)) continue;
       const Intent intent{record.token.scope, record.token.key, record.fingerprint, record.method, record.path};
       try {
+        const auto phases = resume_(record);
+        if (!phases) continue;
         const RunResult result = run_phases(pool_, renewer_, intent, options_.phases, *phases);
         if (result.ending == Ending::ran) ++finished;
       } catch (const std::exception& error) {

@@ -47,6 +47,10 @@ class Attempt final : public Running {
 
   void complete(Session& session, const Answer& answer) override {
     if (drive_.lost()) throw Fenced();
+    // No store could read another one again.
+    if (answer.status < 100 || answer.status > 599) {
+      throw std::invalid_argument("an answer's status is 100 to 599, not " + std::to_string(answer.status));
+    }
     must_be_ok(session, command::Complete{token_, answer, std::nullopt});
     answer_ = answer;
   }
@@ -86,6 +90,14 @@ Answer run_all(const library::Drive& drive, const library::Drive::Granted& grant
   throw std::logic_error("the last phase has ended without complete()");
 }
 
+// What is settled here is true by the phase's commit alone: recorded by us, the answer would stand without its rows.
+void must_be_committed(Pool& pool, const Token& token) {
+  const auto record = pool.find(token.id());
+  if (record && record->token == token && record->state == State::pending) {
+    throw std::logic_error("a phase has called complete() and not committed");
+  }
+}
+
 // A renewal that came just after the last phase's commit was fenced by it, and the machine then shows what the store
 // holds: that is the answer which this very call has committed.
 RunResult as_ours(RunResult result, const Answer& answer) {
@@ -115,6 +127,7 @@ RunResult run_phases(Pool& pool, Renewer& renewer, const Intent& intent, const P
   try {
     const Answer answer = run_all(*drive, *granted, phases);
     renewing.stop();
+    must_be_committed(pool, granted->token);
     drive->settle(upstream::Answered{answer});
     return as_ours(end(), answer);
   } catch (const Fenced& fenced) {

@@ -1,5 +1,7 @@
 #include "stet/run_once.hpp"
 
+#include <stdexcept>
+
 #include "core/digest.hpp"
 #include "library/drive.hpp"
 
@@ -34,9 +36,17 @@ RunResult run_once(Session& session, const Intent& intent, const RunOptions& opt
   library::Drive drive(session, library::StoreTrouble::passes_through, intent, policy_of(options),
                        options.refingerprint);
   if (const auto granted = drive.claim()) {
+    if (!granted->recovery_point.empty()) {
+      throw std::logic_error("phases have begun this operation and reached " + granted->recovery_point +
+                             ": only phases can go on");
+    }
     using Says = upstream::Answered::Says;
     const std::optional<Answer> answer = work(granted->token);
     drive.settle(upstream::Answered{answer.value_or(Answer{}), answer ? Says::nothing : Says::not_executed});
+    // What this transaction itself has completed goes with the roll-back, so it is nobody's answer.
+    if (library::ending_of(drive.shown()) == Ending::replayed) {
+      throw std::logic_error("the work has completed its own operation");
+    }
   }
   return {library::ending_of(drive.shown()), drive.shown()};
 }
