@@ -74,7 +74,7 @@ Expected<std::optional<Intent>, Response> identify(const Options& options, const
   const auto* key = std::get_if<identify::Key>(&found);
   if (key == nullptr) return std::optional<Intent>();
   auto scope = options.scope ? options.scope(request) : std::nullopt;
-  if (!scope) {
+  if (!scope || scope->empty()) {
     return unexpected(refusal(Problem::scope_undefined,
                               "Whose key this is cannot be told: the request does not say who is calling."));
   }
@@ -127,7 +127,11 @@ Handled handle(const Options& options, const Request& request, Session& session,
                const std::function<Response()>& handler) {
   const auto intent = identify(options, request);
   if (!intent) return {intent.error(), Then::roll_back};
-  if (!*intent) return {handler(), Then::commit};
+  if (!*intent) {
+    Response unprotected = handler();
+    const bool did_nothing = options.run.statuses.meaning(unprotected.status) == StatusMeaning::release;
+    return {std::move(unprotected), did_nothing ? Then::roll_back : Then::commit};
+  }
 
   RunOptions run = options.run;
   if (!run.refingerprint) {
@@ -138,7 +142,9 @@ Handled handle(const Options& options, const Request& request, Session& session,
     own = handler();
     return kept(*own);
   });
-  if (!own) return {answer(result), result.then()};
+  // An answer that could not be recorded is rolled back, and must not be shown.
+  const bool holds = result.ending == Ending::ran || result.ending == Ending::declined;
+  if (!own || !holds) return {answer(result), result.then()};
   add_own_lines(own->headers, result.shown);
   return {*std::move(own), result.then()};
 }
