@@ -5,7 +5,6 @@ import time
 
 import pytest
 from support.http_client import Closed, Client
-from support.processes import Gateway
 from support.upstream import Upstream
 from support.wire_cases import cut, interesting_cuts, load
 

@@ -12,7 +12,7 @@ import psycopg2
 import pytest
 from faults.writing import Writers
 from support import stores
-from support.concurrently import all_at_once, background
+from support.concurrently import background
 from support.disk import fill, preloadable, preloading, small_disk
 from support.postgres import Cluster
 from support.processes import BINARY, Process
