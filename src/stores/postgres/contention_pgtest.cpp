@@ -145,13 +145,14 @@ TEST(Contention, finds_what_an_upstream_has_completed) {
   EXPECT_EQ(as<result::Replay>(replay)->answer, (Answer{200, {{"A", "b"}}, "x", Kept::whole}));
 }
 
-// A service that completes in its own transaction leaves the lease to the sweep, and nobody asks for a second slice
-// where no operation was ended.
+// A service that completes in its own transaction leaves the lease to the sweep, and nobody asks for a second
+// slice where no operation was ended.
 TEST(Contention, of_a_sweep_with_leases_that_services_left_ends_with_all_of_them_gone) {
   const TestDatabase database;
   const auto store = open_one(database);
   database.sql(
-      "INSERT INTO stet.leases SELECT 'scope', convert_to(i::text, 'UTF8'), gen_random_uuid(), now() - interval "
+      "INSERT INTO stet.leases SELECT 'scope', convert_to(i::text, 'UTF8'), gen_random_uuid(), now() - "
+      "interval "
       "'1 s', 1 FROM generate_series(1, 700) i");
   run(*store, claim_of("pending"));
   const auto outcome = run(*store, command::Sweep{100});

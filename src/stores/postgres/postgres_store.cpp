@@ -269,8 +269,8 @@ class PostgresStore final : public Store {
     }
   }
 
-  // Whether another slice would find something. Not all of that is counted: the leases of what services completed,
-  // one for each operation of a joining route.
+  // Whether another slice would find something. Not all of that is counted: the leases of what services
+  // completed, one for each operation of a joining route.
   bool sweep_slice(std::size_t limit, result::Swept& sum) {
     Parameters parameters;
     parameters.add(static_cast<std::int32_t>(std::min<std::size_t>(limit, 100'000)));
