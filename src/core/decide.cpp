@@ -27,8 +27,10 @@ Decision lapsed(const result::Lapsed& found, const Policy& policy, RunsHere runs
 }
 
 Shown key_reused(const result::Mismatch& found) {
+  // A session with an application's rights is not told what the first request was.
+  const std::string first = found.method.empty() ? "" : ": " + found.method + " " + found.path;
   return problem(Problem::key_reused, outcome_of(found.state),
-                 "This key was first used for a different request: " + found.method + " " + found.path +
+                 "This key was first used for a different request" + first +
                      ". A retry must repeat the first request; a new intent needs a new key.");
 }
 

@@ -46,6 +46,11 @@ TEST(Decide, names_the_first_use_of_a_reused_key_and_its_state) {
   EXPECT_NE(show.shown.detail.find("POST /charges"), std::string::npos);
 }
 
+TEST(Decide, leaves_no_gap_where_a_session_was_not_told_the_first_use) {
+  const auto show = decided<decision::Show>(result::Mismatch{State::completed, Fingerprint{{}, kRecipe}, "", ""});
+  EXPECT_NE(show.shown.detail.find("a different request. A retry"), std::string::npos) << show.shown.detail;
+}
+
 TEST(Decide, judges_a_difference_by_the_recipe_that_made_the_stored_fingerprint) {
   EXPECT_EQ(decided<decision::Compare>(result::Mismatch{State::completed, Fingerprint{{}, "v0"}, "POST", "/"})
                 .recipe,
