@@ -7,6 +7,7 @@
 
 #include "library/failure_sweep_for_test.hpp"
 #include "stet/postgres/pool.hpp"
+#include "stores/postgres/schema.hpp"
 #include "stores/postgres/test_database.hpp"
 
 namespace stet::library {
@@ -125,6 +126,21 @@ TEST_F(OnPostgres, runs_once_when_many_send_the_same_at_once) {
   EXPECT_EQ(ran, 10);
   EXPECT_EQ(replayed, kCallers * 10 - 10) << "whoever came second waited for the first one's commit";
   EXPECT_EQ(count("movements"), 10);
+}
+
+TEST_F(OnPostgres, lends_transactions_to_a_role_that_has_only_an_applications_rights) {
+  const std::string role = database_.name() + "_app";
+  database_.sql("CREATE ROLE " + role + " LOGIN; GRANT ALL ON ALL TABLES IN SCHEMA public TO " + role + "; " +
+                stores::postgres::app_role_sql(role));
+  {
+    postgres::Pool pool(database_.url() + " user=" + role);
+    for (const Ending wanted : {Ending::ran, Ending::replayed}) {
+      postgres::Transaction transaction = pool.transaction();
+      EXPECT_EQ(transfer(transaction, "k").ending, wanted);
+    }
+  }
+  EXPECT_EQ(count("movements"), 1);
+  database_.sql("DROP OWNED BY " + role + "; DROP ROLE " + role);
 }
 
 TEST_F(OnPostgres, hears_in_progress_at_once_where_it_does_not_want_to_wait) {

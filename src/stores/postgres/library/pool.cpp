@@ -7,6 +7,7 @@
 
 #include "stores/postgres/library/transaction_place.hpp"
 #include "stores/postgres/postgres_store.hpp"
+#include "stores/postgres/server.hpp"
 
 namespace stet::postgres {
 
@@ -68,6 +69,13 @@ class Shelf : public std::enable_shared_from_this<Shelf<T>> {
 };
 
 using Stores = std::vector<std::unique_ptr<Store>>;
+
+// No more rights are asked for where the schema is there: transactions need only an application's.
+void create_where_missing(const std::string& url) {
+  pg::Connection connection = pg::Connection::open(url, kTransactionTime);
+  const pg::Server server = pg::inspect(connection, stores::Durability::full);
+  if (server.schema == pg::Schema::missing) pg::prepare_schema(connection, server.schema);
+}
 
 }  // namespace
 
@@ -134,7 +142,7 @@ struct Pool::Inside {
 
 Pool::Pool(const std::string& url, const PoolOptions& options) : inside_(std::make_shared<Inside>(url, options)) {
   if (options.connections == 0) throw StoreError(StoreFailure::incompatible, "a pool needs at least one connection");
-  if (options.schema == PoolOptions::Schema::create) inside_->open();
+  if (options.schema == PoolOptions::Schema::create) create_where_missing(url);
 }
 
 Pool::~Pool() = default;
