@@ -28,7 +28,7 @@ def version():
 def prefix(tmp_path_factory):
     library = BUILD / "library"
     run("cmake", "-S", ROOT, "-B", library, "-G", "Ninja", "-DSTET_GATEWAY=OFF", "-DSTET_TESTS=OFF",
-        "-DCMAKE_CXX_COMPILER=g++-12")
+        "-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_COMPILER=g++-12")
     run("cmake", "--build", library)
     prefix = tmp_path_factory.mktemp("prefix")
     run("cmake", "--install", library, "--prefix", prefix, "--component", "library")
