@@ -68,7 +68,8 @@ inline Request from_httplib(const ::httplib::Request& in) {
 
 inline void to_httplib(Response response, ::httplib::Response& out) {
   out.status = response.status;
-  for (Header& header : response.headers) out.headers.emplace(std::move(header.name), std::move(header.value));
+  // set_header leaves out what would end its line; put into the map, it would be written as it is.
+  for (const Header& header : response.headers) out.set_header(header.name, header.value);
   out.body = std::move(response.body);
 }
 
