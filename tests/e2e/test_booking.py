@@ -199,6 +199,16 @@ def test_a_payment_whose_client_never_comes_back_is_finished_without_it(booking,
     booking.check_books()
 
 
+def test_a_payment_that_names_another_hotel_is_finished_without_its_client_as_well(booking, key):
+    body = {"reservation_id": reserved(booking), "card": "visa", "hotel_id": HOTEL + 1}
+    booking.faults(lose=1.0)
+    assert booking.send("POST", "/payments", body, key).status == 503
+    booking.faults(lose=0)
+    wait_for(lambda: booking.totals()["paid"], 20, lambda: booking.audit())
+    assert booking.send("POST", "/payments", body, key).status == 201
+    booking.check_books()
+
+
 def test_a_payment_goes_on_after_a_kill(booking, key):
     reservation = reserved(booking)
     booking.faults(slow=0.3)
