@@ -17,8 +17,8 @@ std::optional<std::string> scope_of(const Request& request) {
   const auto account = account_of(request);
   if (!account) return std::nullopt;  // 400: nobody's key
   const auto body = object_in(request.body);
-  // Trap: believing a hotel_id beside a reservation_id. The payment's rows lie with the reservation, and nobody finds them
-  // from a key that lies elsewhere.
+  // Trap: believing a hotel_id beside a reservation_id. The payment's rows lie with the reservation, and
+  // nobody finds them from a key that lies elsewhere.
   const std::int64_t reserved = hotel_of(text(body, "reservation_id"));
   const std::int64_t hotel = reserved > 0 ? reserved : number(body, "hotel_id");
   return std::to_string(hotel) + "-" + *account;

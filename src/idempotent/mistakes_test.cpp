@@ -44,8 +44,11 @@ TEST_F(Mistakes, a_handler_that_has_rolled_its_claim_back_does_not_answer_for_it
 }
 
 TEST_F(Mistakes, an_empty_scope_is_none) {
-  options_.scope = [](const Request& request) { return std::string(header(request, "X-Account").value_or("")); };
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(send(post("", "k"), kCharge).status, 400) << "callers without a name share no answers";
+  options_.scope = [](const Request& request) {
+    return std::string(header(request, "X-Account").value_or(""));
+  };
+  for (int i = 0; i < 2; ++i)
+    EXPECT_EQ(send(post("", "k"), kCharge).status, 400) << "callers without a name share no answers";
   EXPECT_EQ(database_.charges(), 0);
 }
 

@@ -15,7 +15,8 @@ class Mistakes : public testing::Test {
   Phase complete(const Answer& answer, Then then) {
     return {"told", [this, answer, then](Running& op) {
               sqlite::Transaction transaction = pool_.transaction();
-              sqlite3_exec(transaction.handle(), "INSERT INTO charges (amount) VALUES (1)", nullptr, nullptr, nullptr);
+              sqlite3_exec(transaction.handle(), "INSERT INTO charges (amount) VALUES (1)", nullptr, nullptr,
+                           nullptr);
               op.complete(transaction.session(), answer);
               if (then == Then::commit) transaction.commit();
             }};
@@ -34,7 +35,8 @@ class Mistakes : public testing::Test {
 TEST_F(Mistakes, a_phase_that_forgets_its_commit_has_completed_nothing) {
   for (int i = 0; i < 2; ++i) EXPECT_THROW(run(complete(done_, Then::roll_back)), std::logic_error);
   EXPECT_EQ(database_.charges(), 0);
-  EXPECT_EQ(run(complete(done_, Then::commit)).ending, Ending::ran) << "nothing was recorded without its rows";
+  EXPECT_EQ(run(complete(done_, Then::commit)).ending, Ending::ran)
+      << "nothing was recorded without its rows";
   EXPECT_EQ(run(complete(done_, Then::commit)).ending, Ending::replayed);
   EXPECT_EQ(database_.charges(), 1);
 }
@@ -69,7 +71,8 @@ TEST_F(Mistakes, a_resume_that_throws_keeps_the_completer_from_no_other_operatio
   EXPECT_NE(notices[0].find("no such row"), std::string::npos);
 }
 
-// A service that went from phases to one transaction: what the last finished phase has done must not be done again.
+// A service that went from phases to one transaction: what the last finished phase has done must not be done
+// again.
 TEST_F(Mistakes, one_transaction_does_not_begin_anew_what_phases_have_begun) {
   const Phase reserved{"reserved", [this](Running& op) {
                          sqlite::Transaction transaction = pool_.transaction();
