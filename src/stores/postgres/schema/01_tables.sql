@@ -1,6 +1,9 @@
 -- The tables of Stet, version 1. Times are the database's own (stet.clock), spans milliseconds, null spans
 -- never end.
 
+-- What the functions mean by a name must not depend on who applies this.
+SET search_path = pg_catalog, pg_temp;
+
 CREATE SCHEMA stet;
 
 CREATE TABLE stet.meta (
