@@ -13,7 +13,7 @@ namespace stet {
 
 struct SweeperOptions {
   milliseconds every = std::chrono::seconds(60);
-  std::size_t rows = 1000;  // in one transaction at the most
+  std::size_t rows = 1000;  // in one transaction at the most; not 0
   std::function<void(std::string_view)> notice{};  // one line for your log; called by run() only
 };
 

@@ -6,6 +6,7 @@
 #include "stet/completer.hpp"
 #include "stet/phases.hpp"
 #include "stet/sqlite/pool.hpp"
+#include "stet/sweeper.hpp"
 
 namespace stet::library {
 namespace {
@@ -39,6 +40,15 @@ TEST_F(Mistakes, a_phase_that_forgets_its_commit_has_completed_nothing) {
       << "nothing was recorded without its rows";
   EXPECT_EQ(run(complete(done_, Then::commit)).ending, Ending::replayed);
   EXPECT_EQ(database_.charges(), 1);
+}
+
+TEST_F(Mistakes, what_is_thrown_and_no_exception_gives_the_operation_back_too) {
+  for (int i = 0; i < 2; ++i) EXPECT_THROW(run({"told", [](Running&) { throw 42; }}), int);
+  EXPECT_EQ(run(complete(done_, Then::commit)).ending, Ending::ran) << "at once, and not after the lease";
+}
+
+TEST_F(Mistakes, a_sweep_of_no_rows_is_refused) {
+  EXPECT_THROW(Sweeper(pool_, {.rows = 0}), std::invalid_argument);
 }
 
 TEST_F(Mistakes, a_status_that_is_none_is_refused_before_it_is_recorded) {

@@ -141,6 +141,10 @@ RunResult run_phases(Pool& pool, Renewer& renewer, const Intent& intent, const P
     RunResult result = end();
     if (result.ending == Ending::replayed) return result;
     throw;
+  } catch (...) {
+    renewing.stop();
+    drive->settle(upstream::Lost{"a phase has ended without a word"});
+    throw;
   }
 }
 

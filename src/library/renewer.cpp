@@ -21,8 +21,10 @@ void Renewer::Thread::add(const std::shared_ptr<library::Drive>& drive) {
 }
 
 void Renewer::Thread::remove(const std::shared_ptr<library::Drive>& drive) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   std::erase(drives_, drive);
+  // The caller may destroy the store next.
+  woken_.wait(lock, [&] { return waking_ != drive; });
 }
 
 void Renewer::Thread::run(const std::stop_token& stop) {
@@ -30,12 +32,16 @@ void Renewer::Thread::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     changed_ = false;
     const auto drives = drives_;
-    lock.unlock();
     MonoTime next = std::chrono::steady_clock::now() + kIdle;
     for (const auto& drive : drives) {
+      if (std::ranges::find(drives_, drive) == drives_.end()) continue;
+      waking_ = drive;
+      lock.unlock();
       if (const auto at = drive->wake()) next = std::min(next, *at);
+      lock.lock();
+      waking_ = nullptr;
+      woken_.notify_all();
     }
-    lock.lock();
     wake_.wait_until(lock, stop, next, [this] { return changed_; });
   }
 }

@@ -18,14 +18,16 @@ class Renewer::Thread {
   Thread();
 
   void add(const std::shared_ptr<library::Drive>&);
-  void remove(const std::shared_ptr<library::Drive>&);
+  void remove(const std::shared_ptr<library::Drive>&);  // when it returns, the drive is woken no more
 
  private:
   void run(const std::stop_token&);
 
   std::mutex mutex_;
   std::condition_variable_any wake_;
+  std::condition_variable woken_;
   std::vector<std::shared_ptr<library::Drive>> drives_;
+  std::shared_ptr<library::Drive> waking_;  // without the mutex, just now
   bool changed_ = false;
   std::jthread thread_;  // last: it ends before what it uses
 };

@@ -1,5 +1,6 @@
 #include "stet/sweeper.hpp"
 
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -7,7 +8,9 @@
 
 namespace stet {
 
-Sweeper::Sweeper(Pool& pool, SweeperOptions options) : pool_(pool), options_(std::move(options)) {}
+Sweeper::Sweeper(Pool& pool, SweeperOptions options) : pool_(pool), options_(std::move(options)) {
+  if (options_.rows == 0) throw std::invalid_argument("SweeperOptions::rows is 0: a sweep of nothing never ends");
+}
 
 result::Swept Sweeper::run_once() {
   result::Swept all;
