@@ -103,31 +103,30 @@ def test_plans_made_over_empty_tables_use_the_index_when_they_are_full(db):
         assert all(n <= 1 for n in rows), f"{query}\n{plan}"
 
 
-def test_every_completion_is_a_hot_update(db):
-    for i in range(20):
-        assert db.value(in_batch(CLAIMS, 1 + i * BATCH, scopes=50)) == BATCH
-        assert db.value(in_batch(COMPLETES, 1 + i * BATCH, scopes=50)) == BATCH
+def updates_of(db, tables):
+    """(all, hot) since the database was made."""
     db.row("select pg_stat_force_next_flush()")
     db.row("select 1")
-    updates, hot = db.row("select sum(n_tup_upd), sum(n_tup_hot_upd) from pg_stat_user_tables "
-                          "where schemaname = 'stet' and relname like 'operations\\_%'")
-    assert updates == 20 * BATCH
-    assert hot == updates
+    return db.row("select sum(n_tup_upd), sum(n_tup_hot_upd) from pg_stat_user_tables where schemaname = 'stet' and "
+                  f"relname like '{tables}'")
+
+
+# One batch on fresh pages: their fill factor leaves room for every new version. Later ones need the room of versions
+# that nobody can see any more, and when that is given back depends on what else the server is doing.
+def test_every_completion_is_a_hot_update(db):
+    assert db.value(in_batch(CLAIMS, 1, scopes=50)) == BATCH
+    assert db.value(in_batch(COMPLETES, 1, scopes=50)) == BATCH
+    assert updates_of(db, "operations\\_%") == (BATCH, BATCH)
 
 
 def test_renewals_are_hot_updates_that_leave_the_operations_alone(db):
     db.row(in_batch(CLAIMS, 1))
-    for _ in range(10):
-        renewed = db.value(f"select count(*) filter (where verdict = 8) {batch(1)}, lateral stet.execute(o_what => "
-                           "array_fill(2::smallint, array[cardinality(k)]), o_scope => s, o_key => k, o_nonce => n, "
-                           "o_attempt => array_fill(1, array[cardinality(k)]), o_lease_ms => array_fill(1000::bigint, array[cardinality(k)]))")
-        assert renewed == BATCH
-    db.row("select pg_stat_force_next_flush()")
-    db.row("select 1")
-    updates, hot = db.row("select n_tup_upd, n_tup_hot_upd from pg_stat_user_tables where relname = 'leases'")
-    assert updates == 10 * BATCH
-    assert hot > 0.9 * updates
-    assert db.value("select sum(n_tup_upd) from pg_stat_user_tables where relname like 'operations\\_%'") == 0
+    renewed = db.value(f"select count(*) filter (where verdict = 8) {batch(1)}, lateral stet.execute(o_what => "
+                       "array_fill(2::smallint, array[cardinality(k)]), o_scope => s, o_key => k, o_nonce => n, "
+                       "o_attempt => array_fill(1, array[cardinality(k)]), o_lease_ms => array_fill(1000::bigint, array[cardinality(k)]))")
+    assert renewed == BATCH
+    assert updates_of(db, "leases") == (BATCH, BATCH)
+    assert updates_of(db, "operations\\_%") == (0, 0)
 
 
 # A service's own table, partitioned by its own column, with that column as the scope.
