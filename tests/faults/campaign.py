@@ -202,10 +202,9 @@ class Campaign:
     def killer(self):
         dice = random.Random(f"{self.seed}-killer")
         end = time.monotonic() + self.seconds
-        while time.monotonic() < end:
-            time.sleep(min(dice.uniform(0.1, 1.2), max(0.0, end - time.monotonic())))
-            if time.monotonic() >= end:
-                break
+        # A machine that is slow to start the gateway again gets fewer kills into its seconds, and then some seconds more.
+        while time.monotonic() < end or (not self.enough_kills() and time.monotonic() < end + 3 * self.seconds):
+            time.sleep(dice.uniform(0.1, 1.2))
             ended = [gateway for gateway in self.gateways if not gateway.process.is_running()]
             if ended:
                 self.mistakes.append(f"the gateway ended by itself:\n{ended[0].output()[-3000:]}")
@@ -284,6 +283,9 @@ class Campaign:
 
     # ---- the oracle ----
 
+    def enough_kills(self):
+        return self.counts["kills"] >= max(2, self.seconds / 6)
+
     def check(self):
         for operation in self.operations:
             try:
@@ -297,7 +299,7 @@ class Campaign:
         for what in self.needed:
             if not self.counts[what]:
                 self.mistakes.append(f"vacuous: no {what}")
-        if self.counts["kills"] < max(2, self.seconds / 6):
+        if not self.enough_kills():
             self.mistakes.append(f"vacuous: {self.counts['kills']} kills in {self.seconds} s")
 
     def check_one(self, operation):
