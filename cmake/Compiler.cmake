@@ -19,7 +19,7 @@ if(STET_WARNINGS_ARE_ERRORS)
   target_compile_options(stet_options INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
-  target_compile_options(stet_options INTERFACE -Wno-restrict)  # gcc bug 105651: sees overlaps in std::string that are none
+  target_compile_options(stet_options INTERFACE -Wno-restrict)  # gcc 12 sees overlaps in std::string that are none
 endif()
 if(NOT CMAKE_BUILD_TYPE STREQUAL "Debug" AND NOT STET_SANITIZE)
   target_compile_options(stet_options INTERFACE -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2)
