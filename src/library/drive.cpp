@@ -112,6 +112,16 @@ Event Drive::find(const OperationId& id) {
   }
 }
 
+Policy repeatable(milliseconds retention, milliseconds tombstone) {
+  Policy policy;
+  policy.terms.scope_rule = kScopeRule;
+  policy.terms.on_unknown = OnUnknown::retry;
+  policy.terms.retention = retention;
+  policy.terms.tombstone = tombstone;
+  policy.promise = UpstreamPromise::idempotent;
+  return policy;
+}
+
 Ending ending_of(const Shown& shown) {
   switch (shown.kind) {
     case ShownKind::replay:

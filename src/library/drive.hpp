@@ -67,6 +67,10 @@ class Drive {
   std::atomic<bool> lost_ = false;
 };
 
+// Of operations whose next attempt may always run: the record says `retry`, which no reconciler of a gateway on the same
+// store touches.
+Policy repeatable(milliseconds retention, milliseconds tombstone);
+
 // What the caller of run_once or run_phases is told.
 Ending ending_of(const Shown&);
 

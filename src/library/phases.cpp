@@ -10,15 +10,9 @@
 namespace stet {
 namespace {
 
-// Phases are fenced and their calls carry derived keys, so another attempt may always run: the record says `retry`,
-// which no reconciler of a gateway on the same store touches.
+// Phases are fenced and their calls carry derived keys, so another attempt may always run.
 Policy policy_of(const PhaseOptions& options) {
-  Policy policy;
-  policy.terms.scope_rule = library::kScopeRule;
-  policy.terms.on_unknown = OnUnknown::retry;
-  policy.terms.retention = options.retention;
-  policy.terms.tombstone = options.tombstone;
-  policy.promise = UpstreamPromise::idempotent;
+  Policy policy = library::repeatable(options.retention, options.tombstone);
   policy.lease = options.lease;
   policy.completion_timeout = options.give_up_after;
   policy.response_timeout = options.give_up_after;  // the caller waits in run_phases all the while

@@ -9,13 +9,8 @@ namespace stet {
 namespace {
 
 Policy policy_of(const RunOptions& options) {
-  Policy policy;
-  policy.terms.scope_rule = library::kScopeRule;
   // Another attempt may always run: of one that was rolled back nothing is left.
-  policy.terms.on_unknown = OnUnknown::retry;
-  policy.terms.retention = options.retention;
-  policy.terms.tombstone = options.tombstone;
-  policy.promise = UpstreamPromise::idempotent;
+  Policy policy = library::repeatable(options.retention, options.tombstone);
   policy.statuses = options.statuses;
   return policy;
 }
