@@ -9,8 +9,11 @@ SHOWN = {"replayed": 1, "unknown": 1, "kills in mid-operation": 1, "not-executed
 
 
 class FakeAnswer:
-    def __init__(self, status, outcome, body=BODY, problem=None):
-        self.status, self.outcome, self.body, self.problem = status, outcome, body, problem
+    def __init__(self, status, outcome, body=BODY, problem=None, retryable=False):
+        self.status, self.outcome, self.body, self.problem, self.retryable = status, outcome, body, problem, retryable
+
+    def json(self):
+        return {"retryable": self.retryable}
 
 
 class FakeUpstream:
@@ -18,9 +21,9 @@ class FakeUpstream:
         self.effects, self.said, self.arrivals = {}, {}, {}
 
 
-def history(*tries, effects=1, effect_at=1.5, said=((201, BODY),)):
+def history(*tries, effects=1, effect_at=1.5, said=((201, BODY),), policy="fail"):
     """A campaign with one operation. A try is (began, ended, answer or None) or (…, False) for another body."""
-    campaign = Campaign(1, "fail", seed=1)
+    campaign = Campaign(1, policy, seed=1)
     campaign.upstream = FakeUpstream()
     operation = Operation("Bearer alice", "k", "/charges")
     for began, ended, answer, *same in tries:
@@ -41,6 +44,7 @@ def history(*tries, effects=1, effect_at=1.5, said=((201, BODY),)):
 FIRST = (1, 2, FakeAnswer(201, "completed"))
 REPLAY = (3, 4, FakeAnswer(201, "replayed"))
 UNKNOWN = FakeAnswer(502, "unknown", b"p", "outcome-unknown")
+ASK_AGAIN = FakeAnswer(502, "unknown", b"p", "outcome-unknown", retryable=True)
 BUSY = FakeAnswer(409, "in-progress", b"p", "in-progress")
 REUSED = FakeAnswer(422, "completed", b"p", "key-reused")
 
@@ -50,6 +54,7 @@ def test_a_clean_history_is_clean():
     assert history((1, 2, UNKNOWN), (3, 4, UNKNOWN)) == []
     assert history((1, 1.2, FakeAnswer(429, "not-executed", b"no")), (1.3, 2, FakeAnswer(201, "completed")), REPLAY,
                    said=((201, BODY), (429, b"no"))) == []
+    assert history((1, 2, ASK_AGAIN), REPLAY, policy="join") == []
 
 
 WRONG = {
@@ -67,6 +72,7 @@ WRONG = {
     "not-executed after the effect": dict(tries=((3, 4, FakeAnswer(429, "not-executed", b"no")),), said=((429, b"no"),)),
     "not-executed of the very effect": dict(tries=((1, 2, FakeAnswer(201, "not-executed")),)),
     "completed without an effect": dict(tries=((1, 2, FakeAnswer(409, "completed", b"p", "answer-not-kept")),), effects=0),
+    "unknown for good on a joining route": dict(tries=((1, 2, UNKNOWN), REPLAY), policy="join"),
     "unknown after its answer": dict(tries=(FIRST, (2.5, 3, UNKNOWN), (4, 5, FakeAnswer(201, "replayed")))),
 }
 
