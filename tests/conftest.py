@@ -22,7 +22,10 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    items[:], others = stores.select(items)
+    selected, others = stores.select(items)
+    part, parts = map(int, os.environ.get("STET_TEST_PART", "1/1").split("/"))
+    items[:] = selected[part - 1::parts]
+    others += [item for item in selected if item not in items]
     if others:
         config.hook.pytest_deselected(items=others)
 
