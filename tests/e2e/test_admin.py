@@ -67,7 +67,7 @@ def test_what_runs_and_waits_is_shown_while_it_does(start_gateway, upstream, key
     gate = Gate()
     upstream.plan(gate)
     first = background(gateway.client(AUTH).post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     second = background(gateway.client(AUTH).post, key=key)
     wait_until(lambda: gateway.metrics()["stet_waiters"] == 1)
     metrics = gateway.metrics()
@@ -100,7 +100,7 @@ def test_a_caller_that_hung_up_is_counted(start_gateway, upstream, key):
     upstream.plan(gate)
     with Connection(gateway.address) as connection:
         connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}, b"x"))
-        assert gate.entered.wait(5)
+        assert gate.entered.wait(20)
         connection.reset()
     gate.open()
     wait_until(lambda: gateway.metrics()['stet_callers_gone_total{route="POST /charges"}'] == 1)

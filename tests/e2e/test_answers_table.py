@@ -95,7 +95,7 @@ def test_a_retry_during_the_first_attempt_gets_409_with_retry_after(alice, upstr
     gate = Gate()
     upstream.plan(gate)
     first = background(alice.post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     second = alice.post(key=key)
     document = expect_problem(second, "in-progress", 409, retryable=True, new_key_safe=False)
     assert second.outcome == "in-progress"
@@ -126,7 +126,7 @@ def test_another_body_under_a_pending_key_is_422(alice, upstream, key):
     gate = Gate()
     upstream.plan(gate)
     first = background(alice.post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     other = alice.post(key=key, json_body={"amount": 2, "currency": "eur"})
     expect_problem(other, "key-reused", 422, retryable=False, new_key_safe=False)
     assert other.outcome == "in-progress"
@@ -355,7 +355,7 @@ def test_a_killed_gateway_leaves_its_running_operation_unknown(start_gateway, up
     gate = Gate()
     upstream.plan(gate)
     background(gateway.client(AUTH).post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     gateway.kill()
     gate.open()
     gateway.restart()
@@ -456,7 +456,7 @@ def test_a_client_that_hangs_up_loses_nothing(alice, upstream, key):
     upstream.plan(gate)
     with alice.connect() as connection:
         connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}, b"{}"))
-        assert gate.entered.wait(5)
+        assert gate.entered.wait(20)
         connection.reset()
     time.sleep(0.1)
     gate.open()

@@ -17,7 +17,7 @@ def test_an_operation_that_runs_longer_than_its_lease_is_neither_stolen_nor_lost
     gate = Gate()
     upstream.plan(gate)
     first = background(client.post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     end = time.monotonic() + 2.5
     while time.monotonic() < end:
         busy = client.post(key=key)
@@ -37,7 +37,7 @@ def test_the_same_holds_where_an_unknown_operation_may_be_retried(start_gateway,
     gate = Gate()
     upstream.plan(gate)
     first = background(client.post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     end = time.monotonic() + 2
     while time.monotonic() < end:
         assert client.post(key=key).problem == "in-progress"
@@ -54,7 +54,7 @@ def test_an_abandoned_clients_operation_is_renewed_too(start_gateway, upstream, 
     client = gateway.client(AUTH)
     with client.connect() as connection:
         connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}, b"x"))
-        assert gate.entered.wait(5)
+        assert gate.entered.wait(20)
         connection.reset()
     time.sleep(1.5)
     assert client.post(key=key, body=b"x").problem == "in-progress"
@@ -121,7 +121,7 @@ def test_pending_and_unknown_records_are_never_swept(start_gateway, upstream, ke
     gate = Gate()
     upstream.plan(gate)
     first = background(client.post, key=key + "p")
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     time.sleep(0.8)
     assert {o["state"] for o in gateway.operations()} == {"unknown", "pending"}
     gate.open()

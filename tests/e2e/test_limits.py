@@ -153,7 +153,7 @@ def test_waiters_in_all_are_bounded(start_gateway, upstream, key):
     upstream.plan(*gates)
     firsts = [background(client.post, key=f"{key}-{i}") for i in range(2)]
     for gate in gates:
-        assert gate.entered.wait(5)
+        assert gate.entered.wait(20)
     waiters = [background(client.post, key=f"{key}-{i % 2}") for i in range(4)]
     wait_until(lambda: sum(not w.running() for w in waiters) == 2)
     for gate in gates:

@@ -128,7 +128,7 @@ def test_what_is_completed_or_running_is_not_settled(gateway, upstream, key):
     gate = Gate()
     upstream.plan(gate)
     first = background(client.post, key=key + "r")
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     running = upstream.seen[-1].header("Stet-Operation")
     for body in ({"release": True, "force": True}, {"status": 200, "body": "x"}):
         assert settle(gateway, running, body).status == 409

@@ -32,7 +32,7 @@ def start_first(client, upstream, key, then=created):
     gate = Gate(then)
     upstream.plan(gate)
     first = background(client.post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     return gate, first
 
 
@@ -76,7 +76,7 @@ def test_the_others_wait_on_when_who_asked_has_hung_up(pair, upstream, key):
     gate = Gate(created)
     upstream.plan(gate)
     first = background(client.post, key=key, body=b"x")
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     leaving = [Connection(there.address) for _ in range(3)]
     for waiter in leaving:
         waiter.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}, b"x"))
@@ -127,7 +127,7 @@ def test_a_joined_record_that_nobody_retries_is_freed(pair, upstream, key):
     gate = Gate(created)
     upstream.plan(gate)
     first = background(here.client(AUTH).post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     here.kill()
     with pytest.raises(Exception):
         first.result()

@@ -100,7 +100,7 @@ def test_places_of_waiters_who_left_are_given_back(start_gateway, upstream, key)
     gate = Gate()
     upstream.plan(gate)
     first = background(client.post, key=key, body=b"x")
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     for end in (Connection.reset, Connection.close):
         waiters = [Connection(gateway.address) for _ in range(3)]
         for waiter in waiters:

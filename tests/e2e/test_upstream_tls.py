@@ -120,7 +120,7 @@ def test_a_connection_that_nobody_verified_is_not_used_once_a_reload_wants_it_ve
     secure.plan(gate)
     with gateway.client().connect() as connection:  # one connection, one worker, one pool
         connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}))
-        assert gate.entered.wait(5)
+        assert gate.entered.wait(20)
         gateway.reload("")
         gate.open()
         assert connection.read_answer("POST").status == 201

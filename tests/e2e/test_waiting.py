@@ -17,7 +17,7 @@ def start_first(client, upstream, key, then=created):
     gate = Gate(then)
     upstream.plan(gate)
     first = background(client.post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     return gate, first
 
 

@@ -124,7 +124,7 @@ def test_dying_again_and_again_in_recovery(start_gateway, upstream, tmp_path, ki
     gate = Gate()
     upstream.plan(gate)
     background(lambda: gateway.client(AUTH).post(key="running"))
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     kept = gateway.client(AUTH).post(key="kept")
     gateway.kill()
     gate.open()

@@ -175,7 +175,7 @@ def test_a_gateway_stopped_for_longer_than_its_lease_still_owns_its_operation(st
     gate = Gate()
     upstream.plan(gate)
     first = background(client.post, key=key)
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     gateway.process.signal(signal.SIGSTOP)
     try:
         gate.open()
@@ -201,7 +201,7 @@ def test_a_retry_that_comes_while_it_stands_still_steals_nothing_from_the_same_p
         gate = Gate()
         upstream.plan(gate)
         first = background(client.post, key=name)
-        assert gate.entered.wait(5)
+        assert gate.entered.wait(20)
         gateway.process.signal(signal.SIGSTOP)
         waiting = [Connection(gateway.address) for _ in range(4)]
         for connection in waiting:
@@ -223,7 +223,7 @@ def test_killed_before_the_upstream_answers_and_asked_again_by_many(start_gatewa
     gate = Gate()
     upstream.plan(gate)
     background(lambda: gateway.client(AUTH).post(key=key))
-    assert gate.entered.wait(5)
+    assert gate.entered.wait(20)
     gateway.kill()
     gateway.restart()
     gate.open()

@@ -210,7 +210,7 @@ class Upstream:
         with self.lock:
             return [r for r in self.effects if r.key == key]
 
-    def wait_for(self, count, within=5):
+    def wait_for(self, count, within=20):
         """Until so many whole requests have come."""
         wait_until(lambda: len(self.seen) >= count, within, lambda: f"{len(self.seen)} of {count} requests came")
 
@@ -256,7 +256,7 @@ class Upstream:
                 pass
 
 
-def wait_until(true, within=5, why=lambda: "it never came true"):
+def wait_until(true, within=20, why=lambda: "it never came true"):
     end = time.monotonic() + within
     while not true():
         assert time.monotonic() < end, why()
