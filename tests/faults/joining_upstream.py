@@ -23,7 +23,7 @@ if __name__ != "__main__":
 import psycopg2
 
 TABLES = """
-create table effects (id integer generated always as identity primary key, scope text, key text, attempt int, upstream int, body text);
+create table effects (id integer generated always as identity primary key, scope text, key text, attempt int, upstream int, at float8, body text);
 create table arrivals (key text, attempt int, upstream int);
 create index on effects (key);
 """
@@ -84,8 +84,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 key = self.headers["Idempotency-Key"]
                 sql.execute("insert into arrivals values (%s, %s, %s)", (key, attempt, os.getpid()))
                 db.commit()
-                sql.execute("insert into effects (scope, key, attempt, upstream) values (%s, %s, %s, %s) returning id",
-                            (self.headers["Authorization"], key, attempt, os.getpid()))
+                sql.execute("insert into effects (scope, key, attempt, upstream, at) values (%s, %s, %s, %s, %s) returning id",
+                            (self.headers["Authorization"], key, attempt, os.getpid(), time.monotonic()))
                 (number,) = sql.fetchone()
                 body = json.dumps({"id": number, "of": request.decode()})
                 sql.execute("update effects set body = %s where id = %s", (body, number))

@@ -41,10 +41,12 @@ class JoiningOracle:
         return self.flying()
 
     def load(self, identities):
-        """Reads the ledger. An effect has no time of its own here: its commit's nobody saw."""
-        for scope, key, attempt, body in self.on.query("select scope, key, attempt, body from effects order by id", None, self.database):
+        """Reads the ledger. An effect's time is its insert's: whoever begins later and hears `not-executed` hears of a fence
+        that its commit cannot have passed."""
+        for scope, key, attempt, at, body in self.on.query("select scope, key, attempt, at, body from effects order by id", None,
+                                                           self.database):
             effect = Effect(attempt, (201, body.encode()))
-            effect.at = float("inf")
+            effect.at = at
             self.effects[scope, key].append(effect)
         for identity in identities:
             self.said[identity] = {effect.answer for effect in self.effects[identity]}
