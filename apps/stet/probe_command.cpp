@@ -26,7 +26,7 @@ std::string checks_help() {
   }
   return text +
          "\nExit codes: 0 nothing failed, 1 a check failed, 2 wrong usage, 3 no verdict (not reachable, out "
-         "of time).\n"
+         "of time, interrupted).\n"
          "\nExample: stet probe POST http://127.0.0.1:8080/charges -d '{\"amount\":4900}' \\\n"
          "           --effects 'GET /charges' --count /data\n"
          "         stet probe --explain at-once";

@@ -2,6 +2,7 @@
 
 #include <csignal>
 
+#include "probe/interruption.hpp"
 #include "probe/run.hpp"
 
 namespace stet::probe {
@@ -43,6 +44,7 @@ int execute(const Invocation& invocation, std::ostream& out, std::ostream& err) 
     err << "stet probe: " << targets.error() << (targets.error().ends_with('\n') ? "" : "\n");
     return 2;
   }
+  const Interruptible interruptible;
   ::signal(SIGPIPE, SIG_IGN);  // OpenSSL writes without MSG_NOSIGNAL
   const bool text = invocation.format == Format::text;
   std::vector<Report> reports;
@@ -65,6 +67,7 @@ int execute(const Invocation& invocation, std::ostream& out, std::ostream& err) 
     reports.push_back(run(settings, progress));
     clear_ticker(invocation, err);
     if (text) out << text_ending(reports.back(), invocation.colour) << std::flush;
+    if (interrupted()) break;
   }
   switch (invocation.format) {
     case Format::text:

@@ -1,5 +1,6 @@
 #include "probe/effects_sink.hpp"
 
+#include "probe/interruption.hpp"
 #include "probe/json.hpp"
 #include "probe/request_reader.hpp"
 
@@ -43,7 +44,7 @@ void EffectsSink::serve(int fd) {
   Wire wire = Wire::adopt(fd);
   std::string rest;
   Deadline idle = Clock::now() + kIdle;
-  while (!stopping_) {
+  while (!stopping_ && !interrupted()) {
     // Short waits, so that the destructor never waits long for an idle connection.
     if (rest.empty() && !wire.readable(Clock::now() + std::chrono::milliseconds(50))) {
       if (Clock::now() > idle) return;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "probe/interruption.hpp"
+
 namespace stet::probe {
 
 FaultProxy::FaultProxy(const Url& server, const Route& route, std::size_t request_size, Cut cut)
@@ -38,7 +40,7 @@ void FaultProxy::serve() {
     return;
   }
   if (cut_.place == Cut::Place::hang_up) {
-    std::this_thread::sleep_for(cut_.delay);
+    pause(cut_.delay);
     server->close();
     client.reset();
     return;

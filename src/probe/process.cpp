@@ -14,10 +14,14 @@
 #include <system_error>
 #include <thread>
 
+#include "probe/interruption.hpp"
+
 namespace stet::probe {
 namespace {
 
 constexpr std::size_t kKeptOutput = 64 * 1024;  // of a command that prints without end
+constexpr std::chrono::seconds kToStop{2};      // for a server to end in order
+constexpr std::chrono::seconds kToDie{10};      // of SIGKILL: only the kernel can be in the way
 
 [[noreturn]] void throw_errno(const char* what) {
   throw std::system_error(errno, std::generic_category(), what);
@@ -63,7 +67,7 @@ CommandResult run_command(const std::string& command, Deadline deadline) {
   while (!reaped) {
     reaped = ::waitpid(child, &status, WNOHANG) == child;
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now()).count();
-    if (!reaped && left <= 0) {
+    if (!reaped && (left <= 0 || interrupted())) {
       ::kill(-child, SIGKILL);
       ::waitpid(child, &status, 0);
       result.end = CommandResult::End::timed_out;
@@ -87,10 +91,9 @@ CommandResult run_command(const std::string& command, Deadline deadline) {
 }
 
 ServerProcess::~ServerProcess() {
-  if (at_end_ == AtEnd::stop && running()) {
+  if (at_end_ == AtEnd::stop && group_ > 0) {
     ::kill(-group_, SIGTERM);
-    for (int i = 0; i < 200 && running(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (running()) kill();
+    if (!group_ends(Clock::now() + kToStop)) kill();
   }
   if (log_ >= 0) ::close(log_);
 }
@@ -100,23 +103,35 @@ void ServerProcess::start() {
   log_ = ::memfd_create("server-output", MFD_CLOEXEC);
   if (log_ < 0) throw_errno("memfd_create");
   ::fcntl(log_, F_SETFL, O_APPEND);
-  group_ = spawn(command_, log_, at_end_ == AtEnd::stop ? Lifetime::as_long_as_the_probe : Lifetime::its_own);
+  // Its children's children become the probe's own when their parents end, so that their end, too, can be
+  // waited for.
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+  group_ = leader_ =
+      spawn(command_, log_, at_end_ == AtEnd::stop ? Lifetime::as_long_as_the_probe : Lifetime::its_own);
 }
 
 void ServerProcess::kill() {
   if (group_ < 0) return;
   ::kill(-group_, SIGKILL);
-  int status = 0;
-  ::waitpid(group_, &status, 0);
-  group_ = -1;
+  group_ends(Clock::now() + kToDie);
+  group_ = leader_ = -1;
 }
 
 bool ServerProcess::running() {
-  if (group_ < 0) return false;
-  int status = 0;
-  if (::waitpid(group_, &status, WNOHANG) == 0) return true;
-  group_ = -1;
+  if (leader_ < 0) return false;
+  if (::waitpid(leader_, nullptr, WNOHANG) == 0) return true;
+  leader_ = -1;
   return false;
+}
+
+bool ServerProcess::group_ends(Deadline deadline) const {
+  while (true) {
+    const pid_t ended = ::waitpid(-group_, nullptr, WNOHANG);
+    if (ended < 0) return true;  // ECHILD
+    if (ended > 0) continue;
+    if (Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
 }
 
 std::string ServerProcess::last_output() const {

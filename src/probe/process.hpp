@@ -15,7 +15,8 @@ struct CommandResult {
   enum class End : std::uint8_t { exited, timed_out } end = End::exited;
 };
 
-// Runs `sh -c command` in a process group of its own, which is killed at the deadline.
+// Runs `sh -c command` in a process group of its own, which is killed at the deadline
+// and when the run is interrupted.
 CommandResult run_command(const std::string& command, Deadline);
 
 // A long-running command in a process group of its own, its output kept for the moment when it does not come
@@ -29,14 +30,17 @@ class ServerProcess {
   ~ServerProcess();
 
   void start();
-  void kill();  // SIGKILL to the whole group, and waits for its end
-  bool running();
+  void kill();     // SIGKILL to the whole group, and waits for its end
+  bool running();  // the command itself: it may have ended and left others of its group behind
   std::string last_output() const;
 
  private:
+  bool group_ends(Deadline) const;
+
   std::string command_;
   AtEnd at_end_;
-  pid_t group_ = -1;
+  pid_t group_ = -1;   // -1 before the start and after a kill
+  pid_t leader_ = -1;  // its first process; -1 once that has ended
   int log_ = -1;
 };
 

@@ -4,6 +4,7 @@
 #include <ctime>
 
 #include "probe/effects_sink.hpp"
+#include "probe/interruption.hpp"
 
 namespace stet::probe {
 namespace {
@@ -117,7 +118,9 @@ Report run(const Settings& settings, const Progress& progress) {
     }
     run_checks(settings, subject, report, progress);
   } catch (const std::exception& trouble) {
-    report.no_verdict = trouble.what();
+    // Whatever failed then failed for that.
+    report.no_verdict =
+        interrupted() ? interruption() + " ended the run before the checks had ended" : trouble.what();
   }
   return report;
 }

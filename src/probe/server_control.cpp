@@ -2,6 +2,8 @@
 
 #include <thread>
 
+#include "probe/interruption.hpp"
+
 namespace stet::probe {
 namespace {
 
@@ -22,6 +24,10 @@ ServerControl::ServerControl(const Settings& settings)
   }
 }
 
+ServerControl::~ServerControl() {
+  if (owner_ == Owner::user && process_ && state_ == State::killed) process_->start();
+}
+
 bool ServerControl::answers() const {
   return Wire::open_plain({url_.host, url_.port}, Clock::now() + std::chrono::seconds(1)).has_value();
 }
@@ -39,9 +45,11 @@ std::string ServerControl::kill(Deadline deadline) {
     process_->kill();
     return {};
   }
+  state_ = State::killed;
   const CommandResult result = run_command(kill_command_, deadline);
   if (result.end == CommandResult::End::timed_out) return "the --kill command did not end in time";
   if (result.exit_code != 0) {
+    state_ = State::as_found;
     return "the --kill command exited with " + std::to_string(result.exit_code) + ": " +
            result.output.substr(0, 300);
   }
@@ -52,6 +60,7 @@ std::string ServerControl::kill(Deadline deadline) {
 
 std::string ServerControl::restart(Deadline deadline) {
   if (process_) process_->start();
+  state_ = State::as_found;
   return wait_until_up(deadline);
 }
 
@@ -59,7 +68,7 @@ std::string ServerControl::wait_until_up(Deadline deadline) {
   while (!answers()) {
     // A --start command may have put the server in the background and ended; an --exec command may not.
     const bool died = owner_ == Owner::probe && !process_->running();
-    if (died || Clock::now() >= deadline) {
+    if (died || interrupted() || Clock::now() >= deadline) {
       const std::string output = process_ ? process_->last_output() : "";
       return (died ? "the --exec command ended before it listened on " : "nothing came up in time on ") +
              url_.authority() + (output.empty() ? "" : "; its output ends: " + output);

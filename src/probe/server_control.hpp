@@ -11,6 +11,9 @@ namespace stet::probe {
 class ServerControl {
  public:
   explicit ServerControl(const Settings&);
+  ServerControl(const ServerControl&) = delete;
+  ServerControl& operator=(const ServerControl&) = delete;
+  ~ServerControl();  // ends what --exec has started; starts again what --kill has killed
 
   bool can_kill() const { return process_.has_value() || !kill_command_.empty(); }
 
@@ -27,6 +30,7 @@ class ServerControl {
   std::string kill_command_;
   std::optional<ServerProcess> process_;  // --exec, or --start after a kill
   enum class Owner : std::uint8_t { probe, user } owner_;
+  enum class State : std::uint8_t { as_found, killed } state_ = State::as_found;
 };
 
 }  // namespace stet::probe

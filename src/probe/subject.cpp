@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <thread>
 
 #include "probe/curl_line.hpp"
 #include "probe/effects_sink.hpp"
+#include "probe/interruption.hpp"
 
 namespace stet::probe {
 namespace {
@@ -80,6 +80,7 @@ Request Subject::fresh() {
 }
 
 void Subject::require_time() const {
+  if (interrupted()) throw NoVerdict("interrupted");
   if (Clock::now() >= route_.end) {
     throw NoVerdict("the overall --timeout of " +
                     std::to_string(std::chrono::ceil<std::chrono::seconds>(settings_.timeout).count()) +
@@ -144,7 +145,7 @@ CutExchange Subject::send_cut(const Request& request, Cut cut) {
 Subject::Settled Subject::settle(const Request& request) {
   const Deadline patience = Clock::now() + settings_.patience;
   Deadline reached = Clock::now();
-  auto pause = kFirstPause;
+  auto wait = kFirstPause;
   Settled settled{tl::unexpected(Failure{}), Meaning::try_later, 0};
   while (true) {
     settled.outcome = exchange(request, route_);
@@ -154,9 +155,9 @@ Subject::Settled Subject::settle(const Request& request) {
     const bool final = settled.meaning != Meaning::try_later && settled.meaning != Meaning::in_progress;
     const bool gone = !settled.outcome && settled.outcome.error().kind == Trouble::unreachable;
     if (!gone) reached = Clock::now();
-    if (final || Clock::now() + pause > patience || Clock::now() - reached > kUnreachable) break;
-    std::this_thread::sleep_for(pause);
-    pause = std::min(pause * 2, kLongestPause);
+    if (final || Clock::now() + wait > patience || Clock::now() - reached > kUnreachable) break;
+    probe::pause(wait);
+    wait = std::min(wait * 2, kLongestPause);
   }
   if (!settled.outcome && settled.outcome.error().kind == Trouble::unreachable) {
     throw NoVerdict("the API can no longer be reached: " + settled.outcome.error().detail);

@@ -18,6 +18,8 @@
 #include <cstring>
 #include <system_error>
 
+#include "probe/interruption.hpp"
+
 namespace stet::probe {
 namespace {
 
@@ -26,11 +28,13 @@ int milliseconds_left(Deadline deadline) {
   return static_cast<int>(std::clamp<std::int64_t>(left, 0, 3'600'000));
 }
 
-// True when the descriptor is ready (or in error, which the next call reports), false at the deadline.
+// True when the descriptor is ready (or in error, which the next call reports), false at the deadline and
+// when the run is interrupted.
 bool wait_for(int fd, short events, Deadline deadline) {
   while (true) {
-    pollfd entry{fd, events, 0};
-    const int ready = ::poll(&entry, 1, milliseconds_left(deadline));
+    std::array<pollfd, 2> entries{pollfd{fd, events, 0}, pollfd{interruption_fd(), POLLIN, 0}};
+    const int ready = ::poll(entries.data(), entries.size(), milliseconds_left(deadline));
+    if (entries[1].revents != 0) return false;
     if (ready > 0) return true;
     if (ready == 0 && Clock::now() >= deadline) return false;
     if (ready < 0 && errno != EINTR) return true;

@@ -247,33 +247,6 @@ def test_https_with_a_certificate_of_ones_own(tmp_path):
     server.shutdown()
 
 
-def test_an_interrupted_probe_leaves_no_server_behind(tmp_path):
-    import os
-    import signal
-    import subprocess
-
-    from support.processes import BINARY
-
-    port = free_port()
-    server = ROOT / "examples" / "servers" / "right.py"
-    run = subprocess.Popen([BINARY, "probe", "POST", f"http://127.0.0.1:{port}/charges", "-d", '{"amount":1}', "--rounds", "1000",
-                            "--exec", f"exec python3 {server} --port {port} --db {tmp_path}/x.db"],
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    try:
-        deadline = time.monotonic() + 20
-        while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
-        os.kill(run.pid, signal.SIGINT)
-        assert run.wait(10) == -signal.SIGINT
-        deadline = time.monotonic() + 5
-        while socket.socket().connect_ex(("127.0.0.1", port)) == 0:
-            assert time.monotonic() < deadline, "the server is still there"
-            time.sleep(0.05)
-    finally:
-        run.kill()
-
-
 def test_kill_and_start_by_the_users_own_commands(tmp_path):
     import subprocess
 

@@ -1,6 +1,5 @@
-#include <thread>
-
 #include "probe/checks/retry.hpp"
+#include "probe/interruption.hpp"
 
 namespace stet::probe {
 namespace {
@@ -25,7 +24,7 @@ Finding run(Subject& subject) {
   for (int quarter = 0; quarter < kQuarters; ++quarter) {
     const auto mark = subject.mark();
     const Request request = hang_up(subject, quarter);
-    std::this_thread::sleep_for(std::min(subject.usual_time() * 2, kLongestWait));
+    pause(std::min(subject.usual_time() * 2, kLongestWait));
     const Retried retried = retry_and_judge(subject, request, mark, std::nullopt,
                                             "a request whose client hung up and tried again");
     seen = retried.seen;
