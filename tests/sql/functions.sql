@@ -76,10 +76,13 @@ SELECT stet.take_over(:'token') AS second \gset
 SELECT stet.release(:'second');
 SELECT test.equal('kept', test.verdict('release'), 'lapsed');
 
---- the same completion again is no error, and other words are fenced
+--- the same completion again in its transaction is no error, and other words are fenced
 SELECT test.claimed('twice') AS token \gset
+BEGIN;
 SELECT stet.complete(:'token', 200, '[["A", "b"]]', 'same');
 SELECT stet.complete(:'token', 200, '[["A", "b"]]', 'same');
+COMMIT;
+SELECT test.raises('STET1', format('SELECT stet.complete(%L, 200, %L, %L)', :'token', '[["A", "b"]]', 'same'));
 SELECT test.raises('STET1', format('SELECT stet.complete(%L, 200, %L, %L)', :'token', '[["A", "b"]]', 'other'));
 SELECT test.raises('STET1', format('SELECT stet.complete(%L, 200, %L, %L)', :'token', '[["A", "c"]]', 'same'));
 SELECT test.raises('STET1', format('SELECT stet.complete(%L, 201, %L, %L)', :'token', '[["A", "b"]]', 'same'));

@@ -134,6 +134,45 @@ def test_claim_and_completion_work_in_one_transaction_of_any_level(begin, key, l
     assert a.answer(key) == ("replay", b"done")
 
 
+# ---- complete and complete ----
+
+
+# A proxy repeats the request to a second instance, with the same token: each has rows of its own.
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("meet", ["one after the other", "at once"])
+def test_one_token_lets_one_transaction_commit_even_with_the_same_answer(begin, key, level, meet):
+    token = committed_claim(begin, key)
+    a, b = begin(), begin(isolation=LEVELS[level])
+    a.complete(token, b"same")
+    if meet == "at once":
+        second = background(b.complete, token, b"same")
+        assert waits(second)
+        a.commit()
+        with raises("STET1" if level == "READ COMMITTED" else "40001"):
+            second.result()
+        b.rollback()
+    else:
+        a.commit()
+    with raises("STET1"):
+        b.complete(token, b"same")
+    b.rollback()
+    assert a.answer(key) == ("replay", b"same")
+
+
+def test_a_completion_that_is_rolled_back_to_a_savepoint_has_not_happened(begin, key):
+    token = committed_claim(begin, key)
+    a, b = begin(), begin()
+    a.row("savepoint s")
+    a.complete(token, b"first")
+    a.row("rollback to savepoint s")
+    a.commit()
+    assert b.answer(key) == ("in_progress", None)
+    b.rollback()
+    b.complete(token, b"second")
+    b.commit()
+    assert a.answer(key) == ("replay", b"second")
+
+
 # ---- complete and take_over ----
 
 

@@ -45,7 +45,9 @@ BEGIN
       SELECT CASE WHEN o.state IS NULL THEN 10
                   WHEN o.nonce IS DISTINCT FROM d.nonce OR o.attempt IS DISTINCT FROM d.attempt OR o.state = 3 THEN 9
                   WHEN o.state <> 1 THEN 0
-                  -- the reply to the first completion was lost: the same words again are heard again
+                  -- The reply to the first completion was lost: the same words again are heard again. Not so in a
+                  -- service's transaction, whose rows would be a second effect, unless it is the same transaction.
+                  WHEN in_session AND o.writer <> pg_current_xact_id()::xid THEN 9
                   WHEN o.status = d.status AND o.headers IS NOT DISTINCT FROM d.headers
                    AND o.raw_headers IS NOT DISTINCT FROM d.raw_headers AND o.body IS NOT DISTINCT FROM d.body THEN 8
                   ELSE 9
@@ -58,8 +60,8 @@ BEGIN
         FROM unnest(d_scope, d_key, d_nonce, d_attempt, d_status, d_headers, d_raw_headers, d_body, d_retention_ms)
              WITH ORDINALITY AS d (scope, key, nonce, attempt, status, headers, raw_headers, body, retention_ms, n)
         LEFT JOIN LATERAL (
-               SELECT o.ctid AS place, o.state, o.nonce, o.attempt, o.retention_ms, o.expires_at, o.fingerprint, o.recipe,
-                      o.status, o.headers, o.raw_headers, o.body
+               SELECT o.ctid AS place, o.xmin AS writer, o.state, o.nonce, o.attempt, o.retention_ms, o.expires_at, o.fingerprint,
+                      o.recipe, o.status, o.headers, o.raw_headers, o.body
                  FROM stet.operations o WHERE o.scope = d.scope AND o.key = d.key
                   FOR NO KEY UPDATE SKIP LOCKED) o ON true
        ORDER BY d.n) h;

@@ -123,8 +123,8 @@ END
 $$;
 
 COMMENT ON FUNCTION stet.complete IS
-'Records the answer, which exists when the transaction commits. headers is an array of [name, value] pairs; null headers or body are empty; a null retention is the operation''s own. The same answer again is no error.
-SQLSTATEs: STET1 the token no longer holds the operation (roll back: another attempt has it); 22023 bad argument; 40001 under REPEATABLE READ.';
+'Records the answer, which exists when the transaction commits. headers is an array of [name, value] pairs; null headers or body are empty; a null retention is the operation''s own. The same answer again in the same transaction is no error.
+SQLSTATEs: STET1 the token no longer holds the operation (roll back: another attempt has it, or another transaction has completed it); 22023 bad argument; 40001 under REPEATABLE READ.';
 
 CREATE FUNCTION stet.fence(token text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
