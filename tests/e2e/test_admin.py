@@ -64,10 +64,7 @@ def test_each_way_that_a_keyed_request_ends_is_counted(start_gateway, upstream, 
 
 def test_what_runs_and_waits_is_shown_while_it_does(start_gateway, upstream, key):
     gateway = start_gateway(CHARGES + 'in_progress = "wait"\n')
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(gateway.client(AUTH).post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     second = background(gateway.client(AUTH).post, key=key)
     wait_until(lambda: gateway.metrics()["stet_waiters"] == 1)
     metrics = gateway.metrics()

@@ -6,7 +6,6 @@ import time
 from email.utils import parsedate_to_datetime
 
 import pytest
-from support.concurrently import background
 from support.expectations import expect_problem
 from support.http_client import wire
 from support.processes import run_stet
@@ -92,10 +91,7 @@ def test_half_a_request_claims_nothing(gateway, alice, upstream, key):
 
 
 def test_a_retry_during_the_first_attempt_gets_409_with_retry_after(alice, upstream, key):
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(alice.post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(alice.post, key=key)
     second = alice.post(key=key)
     document = expect_problem(second, "in-progress", 409, retryable=True, new_key_safe=False)
     assert second.outcome == "in-progress"
@@ -123,10 +119,7 @@ def test_another_body_under_a_completed_key_is_422_and_tells_only_the_first_use(
 
 
 def test_another_body_under_a_pending_key_is_422(alice, upstream, key):
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(alice.post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(alice.post, key=key)
     other = alice.post(key=key, json_body={"amount": 2, "currency": "eur"})
     expect_problem(other, "key-reused", 422, retryable=False, new_key_safe=False)
     assert other.outcome == "in-progress"
@@ -352,10 +345,7 @@ def test_the_detail_of_an_unknown_outcome_says_what_would_avoid_it(alice, upstre
 
 def test_a_killed_gateway_leaves_its_running_operation_unknown(start_gateway, upstream, key):
     gateway = start_gateway()
-    gate = Gate()
-    upstream.plan(gate)
-    background(gateway.client(AUTH).post, key=key)
-    assert gate.entered.wait(20)
+    _, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     gateway.kill()
     gate.open()
     gateway.restart()

@@ -14,10 +14,7 @@ def test_an_operation_that_runs_longer_than_its_lease_is_neither_stolen_nor_lost
     # langwatch PR6511: takeover by age ran a slow create twice. actor-ts#984: one TTL for lock and record.
     gateway = start_gateway('[defaults]\nlease = "500ms"\n')
     client = gateway.client(AUTH)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key)
     end = time.monotonic() + 2.5
     while time.monotonic() < end:
         busy = client.post(key=key)
@@ -34,10 +31,7 @@ def test_an_operation_that_runs_longer_than_its_lease_is_neither_stolen_nor_lost
 def test_the_same_holds_where_an_unknown_operation_may_be_retried(start_gateway, upstream, key):
     gateway = start_gateway('[defaults]\nlease = "500ms"\non_unknown = "retry"\nupstream_idempotent = true\n')
     client = gateway.client(AUTH)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key)
     end = time.monotonic() + 2
     while time.monotonic() < end:
         assert client.post(key=key).problem == "in-progress"
@@ -118,10 +112,7 @@ def test_pending_and_unknown_records_are_never_swept(start_gateway, upstream, ke
     client = gateway.client(AUTH)
     upstream.plan(cuts)
     client.post(key=key)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key + "p")
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key + "p")
     time.sleep(0.8)
     assert {o["state"] for o in gateway.operations()} == {"unknown", "pending"}
     gate.open()

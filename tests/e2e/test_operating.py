@@ -221,10 +221,7 @@ def test_a_reload_says_what_waits_for_a_restart(start_gateway, upstream):
 def test_a_running_operation_survives_a_reload(start_gateway, upstream, key):
     gateway = start_gateway()
     client = gateway.client(AUTH)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key)
     gateway.reload('[[route]]\nmatch = "POST /other"\nkey = "required"\n')
     gate.open()
     assert first.result().status == 201
@@ -237,10 +234,7 @@ def test_a_running_operation_survives_a_reload(start_gateway, upstream, key):
 @about_one_process("a process's life")
 def test_sigterm_finishes_what_runs_and_exits_0(start_gateway, upstream, key):
     gateway = start_gateway()
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(gateway.client(AUTH).post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     gateway.process.signal(signal.SIGTERM)
     time.sleep(0.3)
     assert gateway.process.is_running()
@@ -273,10 +267,7 @@ def test_a_drain_waits_for_detached_operations_too(start_gateway, upstream, key)
 @about_one_process("a process's life")
 def test_a_drain_accepts_no_new_connections_and_is_not_ready(start_gateway, upstream, key):
     gateway = start_gateway()
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(gateway.client(AUTH).post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     assert gateway.admin("GET", "/readyz").status == 200
     gateway.process.signal(signal.SIGTERM)
     time.sleep(0.2)

@@ -5,7 +5,6 @@ import json
 import time
 
 import pytest
-from support.concurrently import background
 from support.http_client import Client
 from support.processes import run_stet
 from support.stores import about_sqlite
@@ -125,10 +124,7 @@ def test_what_is_completed_or_running_is_not_settled(gateway, upstream, key):
     client = gateway.client(AUTH)
     completed = client.post(key=key).header("Stet-Operation")
     assert settle(gateway, completed, {"release": True, "force": True}).status == 409
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key + "r")
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key + "r")
     running = upstream.seen[-1].header("Stet-Operation")
     for body in ({"release": True, "force": True}, {"status": 200, "body": "x"}):
         assert settle(gateway, running, body).status == 409

@@ -28,21 +28,13 @@ def pair(database, start_gateway):
     return start
 
 
-def start_first(client, upstream, key, then=created):
-    gate = Gate(then)
-    upstream.plan(gate)
-    first = background(client.post, key=key)
-    assert gate.entered.wait(20)
-    return gate, first
-
-
 def claims(gateway, result="in_progress"):
     return gateway.metrics()[f'stet_store_commands_total{{command="claim",result="{result}"}}']
 
 
 def test_a_waiter_gets_what_the_other_gateway_completes(pair, upstream, key):
     here, there = pair()
-    gate, first = start_first(here.client(AUTH), upstream, key)
+    first, gate = upstream.hold(here.client(AUTH).post, key=key)
     waiter = background(there.client(AUTH).post, key=key)
     time.sleep(0.3)
     assert waiter.running()
@@ -56,7 +48,7 @@ def test_a_waiter_gets_what_the_other_gateway_completes(pair, upstream, key):
 
 def test_a_crowd_at_the_other_gateway_asks_the_store_as_one(pair, upstream, key):
     here, there = pair()
-    gate, first = start_first(here.client(AUTH), upstream, key)
+    first, gate = upstream.hold(here.client(AUTH).post, key=key)
     waiters = [background(there.client(AUTH).post, key=key) for _ in range(30)]
     wait_until(lambda: there.metrics()["stet_waiters"] == 30)
     before = claims(there)
@@ -97,7 +89,7 @@ def test_the_others_wait_on_when_who_asked_has_hung_up(pair, upstream, key):
 
 def test_a_key_that_was_freed_is_run_by_one_of_the_crowd(pair, upstream, key):
     here, there = pair()
-    gate, first = start_first(here.client(AUTH), upstream, key, refuses(429, {}, b"slow down"))
+    first, gate = upstream.hold(here.client(AUTH).post, key=key, gate=Gate(refuses(429, {}, b"slow down")))
     waiters = [background(there.client(AUTH).post, key=key) for _ in range(10)]
     wait_until(lambda: there.metrics()["stet_waiters"] == 10)
     gate.open()

@@ -1,8 +1,7 @@
 """Problem documents, the pages behind their types, and the contract page (docs/http.md, "Problems")."""
 
 import pytest
-from support.concurrently import background
-from support.upstream import Gate, cuts, wait_until
+from support.upstream import cuts, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
 PAGES = "/.well-known/stet/problems/"
@@ -44,10 +43,7 @@ def test_the_contract_page_is_html_for_people_and_json_by_accept(start_gateway, 
 def test_distinct_conditions_have_distinct_types(start_gateway, upstream, key):
     # KeeperHub PR1922: two opposite conditions shared one 409.
     client = start_gateway().client(AUTH)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key)
     busy = client.post(key=key)
     reused = client.post(key=key, json_body={"x": 1})
     gate.open()
@@ -88,10 +84,7 @@ def test_problem_documents_echo_nothing_that_breaks_them(alice, upstream, key):
 def test_a_route_changes_the_status_of_in_progress_and_key_reused(start_gateway, upstream, key, status):
     config = f'[[route]]\nmatch = "POST /charges"\nstatus.in_progress = {status}\nstatus.key_reused = {status}\n'
     client = start_gateway(config).client(AUTH)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key)
     busy, reused = client.post(key=key), client.post(key=key, json_body={"x": 1})
     gate.open()
     first.result()

@@ -8,7 +8,7 @@ from support.concurrently import background
 from support.http_client import Closed, Connection, wire
 from support.processes import is_sanitized
 from support.stores import about_one_process, about_sqlite
-from support.upstream import Gate, answers, cuts, sends, wait_until
+from support.upstream import answers, cuts, sends, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
 
@@ -97,10 +97,7 @@ def test_places_of_waiters_who_left_are_given_back(start_gateway, upstream, key)
     gateway = start_gateway('limits.waiters = 3\nlimits.waiters_per_key = 3\n[defaults]\nin_progress = "wait"\n'
                             'wait = "60s"\n')
     client = gateway.client(AUTH)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key, body=b"x")
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key, body=b"x")
     for end in (Connection.reset, Connection.close):
         waiters = [Connection(gateway.address) for _ in range(3)]
         for waiter in waiters:

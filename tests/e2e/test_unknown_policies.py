@@ -34,10 +34,7 @@ def test_fail_survives_a_restart(start_gateway, upstream, key):
 
 def test_fail_settles_a_killed_gateways_operation_even_if_nobody_retries(start_gateway, upstream, key):
     gateway = start_gateway()
-    gate = Gate()
-    upstream.plan(gate)
-    background(gateway.client(AUTH).post, key=key)
-    assert gate.entered.wait(20)
+    _, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     gateway.kill()
     gateway.restart()
     wait_until(lambda: [o["state"] for o in gateway.operations()] == ["unknown"], 15)
@@ -66,10 +63,7 @@ def test_retry_takes_over_with_the_next_attempt_and_the_same_key(start_gateway, 
 
 def test_retry_takes_over_after_a_kill_without_waiting_for_the_lease(start_gateway, upstream, key):
     gateway = start_gateway(RETRY)
-    gate = Gate()
-    upstream.plan(gate)
-    background(gateway.client(AUTH).post, key=key)
-    assert gate.entered.wait(20)
+    _, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     gateway.kill()
     gateway.restart()
     answer = gateway.client(AUTH).post(key=key)
@@ -269,10 +263,7 @@ def test_an_unreachable_reconciler_leaves_the_record_as_it_is(ask, reconciler, u
 
 def test_the_reconciler_is_asked_even_if_nobody_retries(start_gateway, reconciler, upstream, key):
     gateway = start_gateway(f'[defaults]\non_unknown = "ask"\nlease = "1s"\nreconcile.url = "{reconciler.url}"\n')
-    gate = Gate()
-    upstream.plan(gate)
-    background(gateway.client(AUTH).post, key=key)
-    assert gate.entered.wait(20)
+    _, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     gateway.kill()
     reconciler.verdict = (200, [("Stet-Answer", "1"), ("Stet-Status", "201")], b"found")
     gateway.restart()

@@ -5,20 +5,12 @@ import time
 from support.concurrently import all_at_once, background
 from support.http_client import wire
 from support.stores import about_one_process
-from support.upstream import Gate, answers, created, cuts, refuses, wait_until
+from support.upstream import Gate, answers, cuts, refuses, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
 WAIT = '[defaults]\nin_progress = "wait"\n'
 ACCEPT = '[defaults]\nin_progress = "accept"\n'
 PREFIX = "/.well-known/stet/operations/"
-
-
-def start_first(client, upstream, key, then=created):
-    gate = Gate(then)
-    upstream.plan(gate)
-    first = background(client.post, key=key)
-    assert gate.entered.wait(20)
-    return gate, first
 
 
 # ---- wait ----
@@ -27,7 +19,7 @@ def start_first(client, upstream, key, then=created):
 def test_a_waiter_gets_the_firsts_answer(start_gateway, upstream, key):
     # stripity-stripe#564: a client's own quick retry met "key in use".
     client = start_gateway(WAIT).client(AUTH)
-    gate, first = start_first(client, upstream, key)
+    first, gate = upstream.hold(client.post, key=key)
     waiters = [background(client.post, key=key) for _ in range(5)]
     time.sleep(0.2)
     assert all(w.running() for w in waiters)
@@ -43,7 +35,7 @@ def test_a_waiter_gets_the_firsts_answer(start_gateway, upstream, key):
 
 def test_a_waiter_is_told_at_once_when_the_first_ends(start_gateway, upstream, key):
     client = start_gateway(WAIT).client(AUTH)
-    gate, first = start_first(client, upstream, key)
+    first, gate = upstream.hold(client.post, key=key)
     waiter = background(client.post, key=key)
     time.sleep(0.2)
     opened = time.monotonic()
@@ -56,7 +48,7 @@ def test_a_waiter_is_told_at_once_when_the_first_ends(start_gateway, upstream, k
 @about_one_process("those at another gateway ask the store, and one of them claims")
 def test_a_released_answer_goes_to_all_waiters_and_none_of_them_claims(start_gateway, upstream, key):
     client = start_gateway(WAIT).client(AUTH)
-    gate, first = start_first(client, upstream, key, refuses(429, {}, b"slow down"))
+    first, gate = upstream.hold(client.post, key=key, gate=Gate(refuses(429, {}, b"slow down")))
     waiters = [background(client.post, key=key) for _ in range(4)]
     time.sleep(0.2)
     gate.open()
@@ -69,7 +61,7 @@ def test_a_released_answer_goes_to_all_waiters_and_none_of_them_claims(start_gat
 
 def test_waiters_learn_that_the_outcome_is_unknown(start_gateway, upstream, key):
     client = start_gateway(WAIT).client(AUTH)
-    gate, first = start_first(client, upstream, key, cuts)
+    first, gate = upstream.hold(client.post, key=key, gate=Gate(cuts))
     waiter = background(client.post, key=key)
     time.sleep(0.2)
     gate.open()
@@ -80,7 +72,7 @@ def test_waiters_learn_that_the_outcome_is_unknown(start_gateway, upstream, key)
 
 def test_a_waiter_waits_no_longer_than_wait(start_gateway, upstream, key):
     client = start_gateway(WAIT + 'wait = "400ms"\n').client(AUTH)
-    gate, first = start_first(client, upstream, key)
+    first, gate = upstream.hold(client.post, key=key)
     began = time.monotonic()
     answer = client.post(key=key)
     assert 0.3 < time.monotonic() - began < 2
@@ -91,7 +83,7 @@ def test_a_waiter_waits_no_longer_than_wait(start_gateway, upstream, key):
 
 def test_another_fingerprint_does_not_wait(start_gateway, upstream, key):
     client = start_gateway(WAIT).client(AUTH)
-    gate, first = start_first(client, upstream, key)
+    first, gate = upstream.hold(client.post, key=key)
     assert client.post(key=key, json_body={"other": 1}).problem == "key-reused"
     gate.open()
     first.result()
@@ -100,7 +92,7 @@ def test_another_fingerprint_does_not_wait(start_gateway, upstream, key):
 @about_one_process("a process's limit")
 def test_waiters_beyond_the_limit_of_a_key_are_turned_away(start_gateway, upstream, key):
     client = start_gateway("limits.waiters_per_key = 3\n" + WAIT).client(AUTH)
-    gate, first = start_first(client, upstream, key)
+    first, gate = upstream.hold(client.post, key=key)
     waiters = [background(client.post, key=key) for _ in range(6)]
     wait_until(lambda: sum(not w.running() for w in waiters) == 3)
     gate.open()
@@ -135,7 +127,7 @@ def test_twenty_at_once_under_conflict_run_once_and_the_others_get_409_or_the_re
 
 def test_a_waiter_that_hangs_up_disturbs_nobody(start_gateway, upstream, key):
     client = start_gateway(WAIT).client(AUTH)
-    gate, first = start_first(client, upstream, key)
+    first, gate = upstream.hold(client.post, key=key)
     body = b'{"amount": 4900, "currency": "eur"}'
     with client.connect() as connection:
         connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key, "Content-Type": "application/json"}, body))
@@ -151,7 +143,7 @@ def test_a_waiter_that_hangs_up_disturbs_nobody(start_gateway, upstream, key):
 
 def test_accept_answers_202_with_the_status_location(start_gateway, upstream, key):
     client = start_gateway(ACCEPT).client(AUTH)
-    gate, first = start_first(client, upstream, key)
+    first, gate = upstream.hold(client.post, key=key)
     second = client.post(key=key)
     assert second.status == 202 and second.outcome == "in-progress"
     location = second.header("Location")
@@ -259,7 +251,7 @@ def test_the_status_location_follows_the_records_own_scope_rule(start_gateway, u
 
 def test_a_waiter_learns_that_the_answer_was_too_large(start_gateway, upstream, key):
     client = start_gateway('[defaults]\nmax_response_body = "1KiB"\nin_progress = "wait"\n').client(AUTH)
-    gate, first = start_first(client, upstream, key, answers(201, {}, b"x" * 100_000))
+    first, gate = upstream.hold(client.post, key=key, gate=Gate(answers(201, {}, b"x" * 100_000)))
     waiter = background(client.post, key=key)
     time.sleep(0.2)
     gate.open()
@@ -273,7 +265,7 @@ def test_waiters_are_answered_in_a_drain(start_gateway, upstream, key):
 
     gateway = start_gateway(WAIT)
     client = gateway.client(AUTH)
-    gate, first = start_first(client, upstream, key)
+    first, gate = upstream.hold(client.post, key=key)
     waiter = background(client.post, key=key)
     time.sleep(0.2)
     gateway.process.signal(signal.SIGTERM)

@@ -4,9 +4,9 @@ import itertools
 import time
 
 import pytest
-from support.http_client import Closed, Client
+from support.http_client import Closed
 from support.upstream import Upstream
-from support.wire_cases import cut, interesting_cuts, load
+from support.wire_cases import cut, interesting_cuts, load, named
 
 CASES = load("answers.json")
 RELEASED = {401, 403, 407, 425, 429}
@@ -36,10 +36,6 @@ def says(pieces):
         wire.end()
 
     return behave
-
-
-def named(cases):
-    return [pytest.param(c, id=c["name"]) for c in cases]
 
 
 POSTS = [c for c in CASES if c["method"] == "POST"]

@@ -5,7 +5,7 @@ import itertools
 import pytest
 from support.http_client import Closed, Connection
 from support.upstream import Upstream, wait_until
-from support.wire_cases import cut, interesting_cuts, load
+from support.wire_cases import cut, interesting_cuts, load, named
 
 CASES = load("requests.json")
 REFUSALS = (400, 413, 414, 431)
@@ -23,10 +23,6 @@ def server():
 @pytest.fixture(scope="module")
 def stet(start_module_gateway, server):
     return start_module_gateway(server.url, '[defaults]\nscope = ["none"]\n')
-
-
-def named(cases):
-    return [pytest.param(c, id=c["name"]) for c in cases]
 
 
 def talk(stet, pieces, methods):

@@ -5,11 +5,9 @@ restarted on the same file, and everything is retried."""
 import shutil
 
 import pytest
-from support.concurrently import background
 from support.disk import preloadable, preloading
 from support.http_client import Closed
 from support.processes import Gateway
-from support.upstream import Gate
 
 AUTH = {"Authorization": "Bearer alice"}
 KEYS = ("first", "second")
@@ -121,10 +119,7 @@ def test_dying_again_and_again_in_recovery(start_gateway, upstream, tmp_path, ki
     """A gateway that was killed with an operation running dies at each call of its recovery before it gets through."""
     library = preloadable(tmp_path, "one_call.c")
     gateway = start_gateway()
-    gate = Gate()
-    upstream.plan(gate)
-    background(lambda: gateway.client(AUTH).post(key="running"))
-    assert gate.entered.wait(20)
+    _, gate = upstream.hold(gateway.client(AUTH).post, key="running")
     kept = gateway.client(AUTH).post(key="kept")
     gateway.kill()
     gate.open()

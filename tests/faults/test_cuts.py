@@ -172,10 +172,7 @@ def test_an_upstream_that_crashes_is_unknown_and_runs_nothing_twice_when_it_is_b
 def test_a_gateway_stopped_for_longer_than_its_lease_still_owns_its_operation(start_gateway, upstream, key):
     gateway = start_gateway('[defaults]\nlease = "1s"\n')
     client = gateway.client(AUTH)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key)
     gateway.process.signal(signal.SIGSTOP)
     try:
         gate.open()
@@ -198,10 +195,7 @@ def test_a_retry_that_comes_while_it_stands_still_steals_nothing_from_the_same_p
     client = gateway.client(AUTH)
     for round_ in range(5):
         name = f"{key}-{round_}"
-        gate = Gate()
-        upstream.plan(gate)
-        first = background(client.post, key=name)
-        assert gate.entered.wait(20)
+        first, gate = upstream.hold(client.post, key=name)
         gateway.process.signal(signal.SIGSTOP)
         waiting = [Connection(gateway.address) for _ in range(4)]
         for connection in waiting:
@@ -220,10 +214,7 @@ def test_a_retry_that_comes_while_it_stands_still_steals_nothing_from_the_same_p
 
 def test_killed_before_the_upstream_answers_and_asked_again_by_many(start_gateway, upstream, key):
     gateway = start_gateway()
-    gate = Gate()
-    upstream.plan(gate)
-    background(lambda: gateway.client(AUTH).post(key=key))
-    assert gate.entered.wait(20)
+    _, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     gateway.kill()
     gateway.restart()
     gate.open()

@@ -163,10 +163,7 @@ def test_an_io_error_at_a_claim_ends_the_process_and_forwards_nothing(failing, u
 @pytest.mark.parametrize("what", ["sync", "write"])
 def test_an_io_error_at_a_completion_shows_nobody_an_answer_that_may_be_lost(failing, upstream, key, what):
     client = failing.client(AUTH)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(try_post, client, key)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(try_post, client, key)
     failing.shim.fail(what)
     gate.open()
     first = first.result()
@@ -267,10 +264,7 @@ def test_a_full_disk_at_a_claim_is_503_and_forwards_nothing(failing, upstream, k
 
 def test_an_answer_that_cannot_be_stored_yet_is_504_and_is_stored_once_it_can(failing, upstream, key):
     client = failing.client(AUTH)
-    gate = Gate()
-    upstream.plan(gate)
-    first = background(client.post, key=key, timeout=60)
-    assert gate.entered.wait(20)
+    first, gate = upstream.hold(client.post, key=key, timeout=60)
     failing.shim.fail("full")
     gate.open()
     time.sleep(0.5)

@@ -308,10 +308,7 @@ def test_a_clock_ten_minutes_wrong_on_one_gateway_changes_nothing(database, star
 
     # Neither takes over what the other works at, and its lease is renewed for as long as it takes.
     for n, (owner, other) in enumerate([(one, two), (two, one)]):
-        gate = Gate()
-        upstream.plan(gate)
-        held = background(owner.post, key=f"{key}-held{n}", timeout=20)
-        assert gate.entered.wait(20)
+        held, gate = upstream.hold(owner.post, key=f"{key}-held{n}", timeout=20)
         end = time.monotonic() + 4  # longer than the lease
         while time.monotonic() < end:
             answer = other.post(key=f"{key}-held{n}")
@@ -322,10 +319,7 @@ def test_a_clock_ten_minutes_wrong_on_one_gateway_changes_nothing(database, star
         assert other.post(key=f"{key}-held{n}").outcome == "replayed"
 
     # And a lease that lapses is over for both at the same moment: the database's.
-    gate = Gate()
-    upstream.plan(gate)
-    lost = background(two.post, key=f"{key}-lost", timeout=20)
-    assert gate.entered.wait(20)
+    lost, gate = upstream.hold(two.post, key=f"{key}-lost", timeout=20)
     wrong.kill()
     killed = time.monotonic()
     answers = []

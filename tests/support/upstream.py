@@ -11,6 +11,8 @@ import struct
 import threading
 import time
 
+from support.concurrently import background
+
 
 class Request:
     def __init__(self, method, target, version, headers, body, raw_head, connection):
@@ -201,6 +203,14 @@ class Upstream:
     def plan(self, *behaviours):
         with self.lock:
             self.planned.extend(behaviours)
+
+    def hold(self, function, *args, gate=None, **more):
+        """Calls `function` in the background, which sends a request: (the call, the gate at which that request waits)."""
+        gate = gate or Gate()
+        self.plan(gate)
+        call = background(function, *args, **more)
+        assert gate.entered.wait(20), "the request never came"
+        return call, gate
 
     def executed(self, request):
         with self.lock:

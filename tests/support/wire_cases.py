@@ -3,6 +3,8 @@
 import json
 import pathlib
 
+import pytest
+
 DIRECTORY = pathlib.Path(__file__).resolve().parents[1] / "wire"
 
 
@@ -20,6 +22,11 @@ def load(name):
             if request.get("body") is not None:
                 request["body"] = request["body"].encode("latin-1")
     return cases
+
+
+def named(cases):
+    """As parameters of a test that are called what the cases are called."""
+    return [pytest.param(c, id=c["name"]) for c in cases]
 
 
 def cut(data, at):
