@@ -26,7 +26,7 @@ def test_it_claims_works_and_completes(app, key):
     _, token = app.claim(key)
     app.row("select stet.renew(%s, '1 min')", token)
     app.row("select stet.advance(%s, 'half')", token)
-    app.row("select stet.fence(%s)", token)
+    app.fence(token)
     app.complete(token)
     app.row("select stet.emit('t', 'x')")
     assert app.value("select stet.receive('s', %s)", key) is True

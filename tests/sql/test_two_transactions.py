@@ -5,7 +5,7 @@ import time
 import psycopg2.extensions as levels
 import pytest
 from support.concurrently import background
-from transactions import raises, waits
+from transactions import raises, waiting, waits
 
 LEVELS = {"READ COMMITTED": levels.ISOLATION_LEVEL_READ_COMMITTED, "REPEATABLE READ": levels.ISOLATION_LEVEL_REPEATABLE_READ,
           "SERIALIZABLE": levels.ISOLATION_LEVEL_SERIALIZABLE}
@@ -26,8 +26,7 @@ def committed_claim(begin, key, lease="30 s"):
 def test_a_second_claim_waits_for_the_first_and_hears_its_answer(begin, key):
     a, b = begin(), begin()
     _, token = a.claim(key)
-    second = background(b.answer_after_waiting, key)
-    assert waits(second)
+    second = waiting(b.answer_after_waiting, key)
     a.complete(token, b"of a")
     assert waits(second)
     a.commit()
@@ -37,8 +36,7 @@ def test_a_second_claim_waits_for_the_first_and_hears_its_answer(begin, key):
 def test_a_second_claim_is_granted_when_the_first_rolls_back(begin, key):
     a, b = begin(), begin()
     a.claim(key)
-    second = background(b.claim, key)
-    assert waits(second)
+    second = waiting(b.claim, key)
     a.rollback()
     verdict, token = second.result()
     assert verdict == "claimed"
@@ -50,8 +48,7 @@ def test_a_second_claim_is_granted_when_the_first_rolls_back(begin, key):
 def test_a_second_claim_hears_in_progress_when_the_first_commits_without_an_answer(begin, key):
     a, b = begin(), begin()
     a.claim(key)
-    second = background(b.claim, key)
-    assert waits(second)
+    second = waiting(b.claim, key)
     a.commit()
     assert second.result() == ("in_progress", None)
 
@@ -59,8 +56,7 @@ def test_a_second_claim_hears_in_progress_when_the_first_commits_without_an_answ
 def test_who_only_asked_does_not_keep_the_owner_waiting(begin, key):
     owner, waited, asked = begin(), begin(), begin()
     _, token = owner.claim(key)
-    second = background(waited.claim, key)
-    assert waits(second)
+    second = waiting(waited.claim, key)
     owner.commit()
     assert second.result() == ("in_progress", None)
     assert asked.claim(key) == ("in_progress", None)
@@ -117,8 +113,7 @@ def test_a_stricter_transaction_that_began_before_the_winner_committed_has_to_be
 def test_a_stricter_transaction_that_waited_for_the_winner_has_to_begin_anew(begin, key, level):
     a, b = begin(), begin(isolation=LEVELS[level])
     a.claim(key)
-    second = background(b.claim, key)
-    assert waits(second)
+    second = waiting(b.claim, key)
     a.commit()
     with raises("40001"):
         second.result()
@@ -145,8 +140,7 @@ def test_one_token_lets_one_transaction_commit_even_with_the_same_answer(begin, 
     a, b = begin(), begin(isolation=LEVELS[level])
     a.complete(token, b"same")
     if meet == "at once":
-        second = background(b.complete, token, b"same")
-        assert waits(second)
+        second = waiting(b.complete, token, b"same")
         a.commit()
         with raises("STET1" if level == "READ COMMITTED" else "40001"):
             second.result()
@@ -180,8 +174,7 @@ def test_a_take_over_waits_for_an_open_completion_and_loses(begin, key):
     old = committed_claim(begin, key, lease="1 ms")
     owner, other = begin(), begin()
     owner.complete(old)
-    taking = background(other.value, "select stet.take_over(%s)", old)
-    assert waits(taking)
+    taking = waiting(other.take_over, old)
     owner.commit()
     with raises("STET1"):
         taking.result()
@@ -192,8 +185,7 @@ def test_a_take_over_wins_when_the_completion_rolls_back(begin, key):
     old = committed_claim(begin, key, lease="1 ms")
     owner, other = begin(), begin()
     owner.complete(old)
-    taking = background(other.value, "select stet.take_over(%s)", old)
-    assert waits(taking)
+    taking = waiting(other.take_over, old)
     owner.rollback()
     new = taking.result()
     other.commit()
@@ -210,9 +202,8 @@ def test_a_completion_behind_an_open_take_over_is_fenced_with_its_rows(begin, ke
     old = committed_claim(begin, key, lease="1 ms")
     zombie, other = begin(), begin()
     zombie.row("insert into rows_of_services values (%s)", key + " zombie")
-    new = other.value("select stet.take_over(%s)", old)
-    late = background(zombie.complete, old)
-    assert waits(late)
+    new = other.take_over(old)
+    late = waiting(zombie.complete, old)
     other.row("insert into rows_of_services values (%s)", key + " right")
     other.complete(new, b"right")
     other.commit()
@@ -227,9 +218,8 @@ def test_a_completion_behind_an_open_take_over_is_fenced_with_its_rows(begin, ke
 def test_a_completion_goes_through_when_the_take_over_rolls_back(begin, key):
     old = committed_claim(begin, key, lease="1 ms")
     owner, other = begin(), begin()
-    other.value("select stet.take_over(%s)", old)
-    late = background(owner.complete, old)
-    assert waits(late)
+    other.take_over(old)
+    late = waiting(owner.complete, old)
     other.rollback()
     late.result()
     owner.commit()
@@ -241,7 +231,7 @@ def test_a_stricter_completion_after_a_take_over_has_to_begin_anew(begin, key, l
     old = committed_claim(begin, key, lease="1 ms")
     zombie, other = begin(isolation=LEVELS[level]), begin()
     zombie.row("select 1 from stet.meta")
-    other.value("select stet.take_over(%s)", old)
+    other.take_over(old)
     other.commit()
     with raises("40001"):
         zombie.complete(old)
@@ -263,22 +253,21 @@ def test_of_many_take_overs_of_one_lapsed_attempt_one_wins(begin, key):
 def test_a_fence_holds_the_operation_until_its_transaction_ends(begin, key):
     old = committed_claim(begin, key, lease="1 ms")
     service, other = begin(), begin()
-    service.row("select stet.fence(%s)", old)
-    taking = background(other.value, "select stet.take_over(%s)", old)
-    assert waits(taking)
+    service.fence(old)
+    taking = waiting(other.take_over, old)
     service.commit()
     new = taking.result()
     other.commit()
     with raises("STET1"):
-        service.row("select stet.fence(%s)", old)
+        service.fence(old)
     service.rollback()
-    service.row("select stet.fence(%s)", new)
+    service.fence(new)
 
 
 def test_an_open_release_frees_the_key_when_it_commits(begin, key):
     token = committed_claim(begin, key)
     owner, other = begin(), begin()
-    owner.row("select stet.release(%s)", token)
+    owner.release(token)
     assert other.claim(key) == ("in_progress", None)
     assert other.claim(key, wait=False) == ("in_progress", None)
     owner.commit()
@@ -288,7 +277,7 @@ def test_an_open_release_frees_the_key_when_it_commits(begin, key):
 def test_a_release_that_rolls_back_frees_nothing(begin, key):
     token = committed_claim(begin, key)
     owner, other = begin(), begin()
-    owner.row("select stet.release(%s)", token)
+    owner.release(token)
     owner.rollback()
     assert other.claim(key) == ("in_progress", None)
     owner.complete(token)
@@ -298,7 +287,7 @@ def test_a_release_that_rolls_back_frees_nothing(begin, key):
 def test_a_key_that_is_released_and_claimed_again_in_one_transaction_is_nobody_elses(begin, key):
     token = committed_claim(begin, key)
     owner, other = begin(), begin()
-    owner.row("select stet.release(%s)", token)
+    owner.release(token)
     verdict, again = owner.claim(key)
     assert verdict == "claimed"
     assert other.claim(key, wait=False) == ("in_progress", None)
@@ -327,8 +316,7 @@ def test_a_renewal_does_not_wait_for_an_open_completion(begin, key):
 def test_a_second_receipt_of_an_event_waits_for_the_first(begin, key, end, second_is_first):
     a, b = begin(), begin()
     assert a.value("select stet.receive('stripe', %s)", key) is True
-    second = background(b.value, "select stet.receive('stripe', %s)", key)
-    assert waits(second)
+    second = waiting(b.value, "select stet.receive('stripe', %s)", key)
     getattr(a, end)()
     assert second.result() is second_is_first
 

@@ -4,6 +4,7 @@ import contextlib
 import time
 
 import psycopg2
+from support.concurrently import background
 from support.postgres import PORT
 
 
@@ -39,6 +40,16 @@ class Transaction:
         verdict, body = self.row("select verdict, body from stet.claim(%s, %s, 'f')", scope, key)
         return verdict, None if body is None else bytes(body)
 
+    def release(self, token):
+        self.row("select stet.release(%s)", token)
+
+    def fence(self, token):
+        self.row("select stet.fence(%s)", token)
+
+    def take_over(self, token):
+        """The new token."""
+        return self.value("select stet.take_over(%s)", token)
+
     def claim_and_complete(self, key):
         """The verdict of the claim."""
         verdict, token = self.claim(key)
@@ -50,7 +61,7 @@ class Transaction:
     def take_over_at_once(self, token):
         """"taken", or the SQLSTATE."""
         try:
-            self.value("select stet.take_over(%s)", token)
+            self.take_over(token)
             self.commit()
         except psycopg2.Error as error:
             return error.pgcode
@@ -66,11 +77,17 @@ class Transaction:
         self.connection.close()
 
 
-
 def waits(call):
     """Whether it still runs after a while in which anything that need not wait is done."""
     time.sleep(0.3)
     return call.running()
+
+
+def waiting(function, *args):
+    """A call in the background that has to wait for somebody else's transaction."""
+    call = background(function, *args)
+    assert waits(call)
+    return call
 
 
 @contextlib.contextmanager
