@@ -11,7 +11,7 @@
 #include <string>
 
 #include "stet/phases.hpp"
-#include "stores/sqlite/test_file.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::library::failures {
 

@@ -8,7 +8,7 @@
 #include "library/failure_sweep_for_test.hpp"
 #include "stet/postgres/pool.hpp"
 #include "stores/postgres/schema.hpp"
-#include "stores/postgres/test_database.hpp"
+#include "stores/postgres/database_for_test.hpp"
 
 namespace stet::library {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "stet/run_once.hpp"
 #include "stet/sqlite/session.hpp"
-#include "stores/sqlite/test_file.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::library {
 

@@ -1,6 +1,7 @@
 #include "stores/open.hpp"
 
-#include "stores/sqlite/test_commands.hpp"
+#include "stores/commands_for_test.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::stores {
 namespace {
@@ -27,7 +28,7 @@ std::string refusal(const std::string& url) {
 TEST(OpenStore, opens_a_file_by_its_url) {
   const sqlite::TestFile file;
   const auto store = open_store("sqlite:" + file.path(), quick());
-  EXPECT_NE(sqlite::as<result::Claimed>(sqlite::run(*store, sqlite::claim_of("k"))), nullptr);
+  EXPECT_NE(as<result::Claimed>(run(*store, claim_of("k"))), nullptr);
 }
 
 TEST(OpenStore, says_which_engines_are_not_built) {
@@ -56,18 +57,16 @@ TEST(OpenStore, seals_answers_when_there_is_a_key_and_says_corrupt_without_it) {
   const sqlite::TestFile file;
   OpenOptions with_key = quick();
   with_key.encryption_key = std::string(32, 'k');
-  const auto c = sqlite::claim_of("k");
+  const auto c = claim_of("k");
   {
     const auto store = open_store("sqlite:" + file.path(), with_key);
-    sqlite::run(*store, c);
-    sqlite::run(*store, sqlite::completion_of(c));
-    EXPECT_EQ(store->peek(sqlite::claim_of("k")),
-              Result(result::Replay{sqlite::answer_of("k"),
-                                    store->find(OperationId::of("scope", "k"))->expires_at}));
+    run(*store, c);
+    run(*store, completion_of(c));
+    EXPECT_EQ(store->peek(claim_of("k")),
+              Result(result::Replay{answer_of("k"), store->find(OperationId::of("scope", "k"))->expires_at}));
   }
-  EXPECT_EQ(
-      sqlite::failure(sqlite::run(*open_store("sqlite:" + file.path(), quick()), sqlite::claim_of("k"))),
-      StoreFailure::corrupt);
+  EXPECT_EQ(failure(run(*open_store("sqlite:" + file.path(), quick()), claim_of("k"))),
+            StoreFailure::corrupt);
 }
 
 TEST(SqlitePath, is_what_follows_the_scheme) {

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 
+#include "stores/commands_for_test.hpp"
 #include "stores/memory/memory_store.hpp"
 
 namespace stet::stores {
@@ -45,15 +46,6 @@ class Scripted final : public Store {
   std::unique_ptr<Store> inner_ = make_memory_store();
 };
 
-command::Claim claim(const std::string& key) {
-  command::Claim c;
-  c.scope = "scope";
-  c.key = key;
-  c.nonce = Nonce::random();
-  c.lease = 30s;
-  return c;
-}
-
 struct CommitterTest : testing::Test {
   Scripted* script = new Scripted;
   Committer committer{std::unique_ptr<Store>(script), {.max_batch = 8, .read_slice = 3}};
@@ -65,26 +57,25 @@ struct CommitterTest : testing::Test {
   }
   template <class R>
   static bool is(const Store::Outcome& outcome) {
-    const auto* result = std::get_if<Result>(&outcome);
-    return result != nullptr && std::holds_alternative<R>(*result);
+    return as<R>(outcome) != nullptr;
   }
 };
 
 TEST_F(CommitterTest, gives_each_command_its_own_result) {
-  const auto c = claim("k");
+  const auto c = claim_of("k");
   EXPECT_TRUE(is<result::Claimed>(submit(c).get()));
-  EXPECT_TRUE(is<result::InProgress>(submit(claim("k")).get()));
-  EXPECT_TRUE(is<result::Ok>(submit(command::Complete{{"scope", "k", c.nonce, 1}, {}, {}}).get()));
-  EXPECT_TRUE(is<result::Replay>(submit(claim("k")).get()));
+  EXPECT_TRUE(is<result::InProgress>(submit(claim_of("k")).get()));
+  EXPECT_TRUE(is<result::Ok>(submit(command::Complete{token_of(c), {}, {}}).get()));
+  EXPECT_TRUE(is<result::Replay>(submit(claim_of("k")).get()));
 }
 
 TEST_F(CommitterTest, makes_one_batch_of_what_waits_and_none_larger_than_allowed) {
   std::vector<std::future<Store::Outcome>> waiting;
   {
     const std::lock_guard hold(script->gate_);
-    waiting.push_back(submit(claim("first")));
+    waiting.push_back(submit(claim_of("first")));
     while (committer.stats().waiting != 0) std::this_thread::sleep_for(1ms);
-    for (int i = 0; i < 20; ++i) waiting.push_back(submit(claim("k" + std::to_string(i))));
+    for (int i = 0; i < 20; ++i) waiting.push_back(submit(claim_of("k" + std::to_string(i))));
   }
   for (auto& w : waiting) EXPECT_TRUE(is<result::Claimed>(w.get()));
   committer.stop();
@@ -96,7 +87,7 @@ TEST_F(CommitterTest, makes_one_batch_of_what_waits_and_none_larger_than_allowed
 TEST_F(CommitterTest, answers_a_claim_in_place_when_the_store_can_say_at_once) {
   const std::lock_guard hold(script->gate_);
   std::thread::id by;
-  committer.submit(claim("peeked"), [&](const Store::Outcome& outcome) {
+  committer.submit(claim_of("peeked"), [&](const Store::Outcome& outcome) {
     by = std::this_thread::get_id();
     EXPECT_TRUE(is<result::Expired>(outcome));
   });
@@ -109,7 +100,7 @@ TEST_F(CommitterTest, tells_every_command_of_a_failed_batch_what_happened) {
   {
     const std::lock_guard hold(script->gate_);
     script->fails_ = StoreFailure::unavailable;
-    for (int i = 0; i < 5; ++i) waiting.push_back(submit(claim(std::to_string(i))));
+    for (int i = 0; i < 5; ++i) waiting.push_back(submit(claim_of(std::to_string(i))));
   }
   const Store::Outcome wanted = Store::Failed{StoreFailure::unavailable, "as told"};
   for (auto& w : waiting) EXPECT_EQ(w.get(), wanted);
@@ -117,12 +108,12 @@ TEST_F(CommitterTest, tells_every_command_of_a_failed_batch_what_happened) {
     const std::lock_guard hold(script->gate_);
     script->fails_.reset();
   }
-  EXPECT_TRUE(is<result::Claimed>(submit(claim("0")).get())) << "the committer goes on";
+  EXPECT_TRUE(is<result::Claimed>(submit(claim_of("0")).get())) << "the committer goes on";
   EXPECT_GE(committer.stats().failed_batches, 1U);
 }
 
 TEST_F(CommitterTest, finds_records_and_passes_on_that_it_could_not) {
-  const auto c = claim("k");
+  const auto c = claim_of("k");
   submit(c).get();
   std::promise<Expected<std::optional<Record>, Store::Failed>> found;
   committer.find(OperationId::of("scope", "k"), [&](auto answer) { found.set_value(std::move(answer)); });
@@ -137,7 +128,7 @@ TEST_F(CommitterTest, finds_records_and_passes_on_that_it_could_not) {
 }
 
 TEST_F(CommitterTest, lists_in_slices_until_the_limit_is_reached) {
-  for (int i = 0; i < 10; ++i) submit(claim("k" + std::to_string(i))).get();
+  for (int i = 0; i < 10; ++i) submit(claim_of("k" + std::to_string(i))).get();
   std::promise<Page> listed;
   committer.list({}, 8, "", [&](auto page) { listed.set_value(std::move(page.value())); });
   const Page page = listed.get_future().get();
@@ -158,15 +149,15 @@ TEST_F(CommitterTest, passes_on_a_cursor_that_is_none) {
 }
 
 TEST_F(CommitterTest, serves_claims_between_the_slices_of_a_list) {
-  for (int i = 0; i < 30; ++i) submit(claim("k" + std::to_string(i))).get();
+  for (int i = 0; i < 30; ++i) submit(claim_of("k" + std::to_string(i))).get();
   std::promise<Page> listed;
   std::vector<std::future<Store::Outcome>> waiting;
   {
     const std::lock_guard hold(script->gate_);
-    waiting.push_back(submit(claim("blocks")));
+    waiting.push_back(submit(claim_of("blocks")));
     while (committer.stats().waiting != 0) std::this_thread::sleep_for(1ms);
     committer.list({}, 1000, "", [&](auto page) { listed.set_value(std::move(page.value())); });
-    for (int i = 0; i < 40; ++i) waiting.push_back(submit(claim("x" + std::to_string(i))));
+    for (int i = 0; i < 40; ++i) waiting.push_back(submit(claim_of("x" + std::to_string(i))));
   }
   for (auto& w : waiting) w.get();
   EXPECT_GE(listed.get_future().get().records.size(), 30U);
@@ -177,13 +168,13 @@ TEST_F(CommitterTest, finishes_what_is_queued_when_it_stops_and_refuses_the_rest
   std::thread stopping;
   {
     const std::lock_guard hold(script->gate_);
-    for (int i = 0; i < 30; ++i) waiting.push_back(submit(claim("k" + std::to_string(i))));
+    for (int i = 0; i < 30; ++i) waiting.push_back(submit(claim_of("k" + std::to_string(i))));
     stopping = std::thread([this] { committer.stop(); });
   }
   for (auto& w : waiting) EXPECT_TRUE(is<result::Claimed>(w.get()));
   stopping.join();
   committer.stop();
-  const auto late = submit(claim("late")).get();
+  const auto late = submit(claim_of("late")).get();
   EXPECT_EQ(std::get<Store::Failed>(late).kind, StoreFailure::not_written);
   StoreFailure find = StoreFailure::full;
   StoreFailure list = StoreFailure::full;
@@ -195,8 +186,8 @@ TEST_F(CommitterTest, finishes_what_is_queued_when_it_stops_and_refuses_the_rest
 
 TEST_F(CommitterTest, lets_a_callback_submit_again) {
   std::promise<Store::Outcome> last;
-  committer.submit(claim("k"), [&](const Store::Outcome&) {
-    committer.submit(claim("k"), [&](Store::Outcome outcome) { last.set_value(std::move(outcome)); });
+  committer.submit(claim_of("k"), [&](const Store::Outcome&) {
+    committer.submit(claim_of("k"), [&](Store::Outcome outcome) { last.set_value(std::move(outcome)); });
   });
   EXPECT_TRUE(is<result::InProgress>(last.get_future().get()));
 }
@@ -210,7 +201,7 @@ TEST_F(CommitterTest, grants_each_key_once_to_many_threads) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&] {
       for (int k = 0; k < kKeys; ++k) {
-        committer.submit(claim("k" + std::to_string(k)), [&](const Store::Outcome& outcome) {
+        committer.submit(claim_of("k" + std::to_string(k)), [&](const Store::Outcome& outcome) {
           if (is<result::Claimed>(outcome)) granted.fetch_add(1);
           answered.count_down();
         });

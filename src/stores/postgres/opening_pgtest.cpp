@@ -2,7 +2,8 @@
 
 #include <thread>
 
-#include "stores/postgres/test_commands.hpp"
+#include "stores/commands_for_test.hpp"
+#include "stores/postgres/database_for_test.hpp"
 
 namespace stet::stores::postgres {
 namespace {

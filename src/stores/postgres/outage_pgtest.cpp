@@ -5,9 +5,10 @@
 #include <map>
 #include <thread>
 
+#include "stores/commands_for_test.hpp"
 #include "stores/committer/committer.hpp"
+#include "stores/postgres/database_for_test.hpp"
 #include "stores/postgres/link.hpp"
-#include "stores/postgres/test_commands.hpp"
 
 namespace stet::stores::postgres {
 namespace {

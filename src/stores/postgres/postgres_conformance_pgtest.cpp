@@ -2,7 +2,7 @@
 // in the test's own database, by one that reads a row which is set before each call.
 
 #include "stores/conformance/subject.hpp"
-#include "stores/postgres/test_database.hpp"
+#include "stores/postgres/database_for_test.hpp"
 #include "stores/sealed/sealed_store.hpp"
 
 namespace stet::stores::conformance {

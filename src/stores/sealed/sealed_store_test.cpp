@@ -2,13 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "stores/commands_for_test.hpp"
 #include "stores/memory/memory_store.hpp"
 #include "stores/sealed/cipher.hpp"
 
 namespace stet::stores {
 namespace {
-
-using namespace std::chrono_literals;
 
 const EncryptionKey kKey = encryption_key("0123456789abcdef0123456789abcdef");
 const EncryptionKey kOther = encryption_key("0123456789abcdef0123456789abcdeF");
@@ -31,31 +30,18 @@ struct SealedStoreTest : testing::Test {
   std::unique_ptr<Store> with(std::vector<EncryptionKey> keys) {
     return seal(std::make_unique<Shared>(*engine), std::move(keys));
   }
-  static command::Claim claim(const std::string& key) {
-    command::Claim c;
-    c.scope = "scope";
-    c.key = key;
-    c.nonce = Nonce::random();
-    c.lease = 30s;
-    return c;
-  }
   static Answer answer() { return {201, {{"Location", "/secret/1"}}, "the secret body", Kept::whole}; }
-  static Store::Outcome run(Store& store, const Command& command) {
-    return store.execute({&command, 1}).front();
-  }
   void complete(Store& store, const std::string& key) {
-    const auto c = claim(key);
+    const auto c = claim_of(key);
     run(store, c);
-    const auto done = run(store, command::Complete{{"scope", key, c.nonce, 1}, answer(), {}});
-    ASSERT_TRUE(std::holds_alternative<Result>(done));
+    ASSERT_NE(as<result::Ok>(run(store, command::Complete{token_of(c), answer(), {}})), nullptr);
   }
   static void expect_replay(const Store::Outcome& outcome) {
-    ASSERT_TRUE(std::holds_alternative<Result>(outcome)) << std::get<Store::Failed>(outcome).what;
-    EXPECT_EQ(std::get<result::Replay>(std::get<Result>(outcome)).answer, answer());
+    ASSERT_NE(as<result::Replay>(outcome), nullptr);
+    EXPECT_EQ(as<result::Replay>(outcome)->answer, answer());
   }
   static void expect_corrupt(const Store::Outcome& outcome) {
-    ASSERT_TRUE(std::holds_alternative<Store::Failed>(outcome));
-    EXPECT_EQ(std::get<Store::Failed>(outcome).kind, StoreFailure::corrupt);
+    EXPECT_EQ(failure(outcome), StoreFailure::corrupt);
   }
 };
 
@@ -65,43 +51,43 @@ TEST_F(SealedStoreTest, leaves_nothing_readable_in_the_engine_but_the_status) {
   EXPECT_EQ(stored.status, 201);
   EXPECT_EQ(stored.body.find("secret"), std::string::npos);
   for (const Header& header : stored.headers) EXPECT_EQ(header.value.find("secret"), std::string::npos);
-  expect_replay(run(*with({kKey}), claim("k")));
+  expect_replay(run(*with({kKey}), claim_of("k")));
 }
 
 TEST_F(SealedStoreTest, calls_an_answer_of_another_key_corrupt) {
   complete(*with({kKey}), "k");
   const auto other = with({kOther});
-  expect_corrupt(run(*other, claim("k")));
-  EXPECT_FALSE(other->peek(claim("k")));
+  expect_corrupt(run(*other, claim_of("k")));
+  EXPECT_FALSE(other->peek(claim_of("k")));
   EXPECT_THROW(other->find(OperationId::of("scope", "k")), StoreError);
 }
 
 TEST_F(SealedStoreTest, never_replays_a_sealed_answer_as_it_is_stored) {
   complete(*with({kKey}), "k");
-  expect_corrupt(run(*with({}), claim("k")));
+  expect_corrupt(run(*with({}), claim_of("k")));
 }
 
 TEST_F(SealedStoreTest, opens_old_answers_while_a_key_is_rotated) {
   complete(*with({kKey}), "old");
   const auto both = with({kOther, kKey});
   complete(*both, "new");
-  expect_replay(run(*both, claim("old")));
-  expect_replay(run(*both, claim("new")));
-  expect_corrupt(run(*with({kKey}), claim("new")));
+  expect_replay(run(*both, claim_of("old")));
+  expect_replay(run(*both, claim_of("new")));
+  expect_corrupt(run(*with({kKey}), claim_of("new")));
 }
 
 TEST_F(SealedStoreTest, replays_what_was_recorded_before_there_was_a_key) {
   complete(*with({}), "k");
-  expect_replay(run(*with({kKey}), claim("k")));
+  expect_replay(run(*with({kKey}), claim_of("k")));
 }
 
 TEST_F(SealedStoreTest, does_not_open_the_answer_of_another_record) {
   complete(*with({kKey}), "a");
   const Answer of_a = engine->find(OperationId::of("scope", "a")).value().answer.value();
-  const auto b = claim("b");
+  const auto b = claim_of("b");
   run(*engine, b);
-  run(*engine, command::Complete{{"scope", "b", b.nonce, 1}, of_a, {}});
-  expect_corrupt(run(*with({kKey}), claim("b")));
+  run(*engine, command::Complete{token_of(b), of_a, {}});
+  expect_corrupt(run(*with({kKey}), claim_of("b")));
 }
 
 TEST(Cipher, notices_every_flipped_byte) {

@@ -6,8 +6,9 @@
 #include <random>
 #include <thread>
 
+#include "stores/commands_for_test.hpp"
 #include "stores/committer/committer.hpp"
-#include "stores/sqlite/test_commands.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::stores::sqlite {
 namespace {

@@ -1,7 +1,8 @@
 // failures.md calls for it: a damaged record is neither replayed nor run again.
 
+#include "stores/commands_for_test.hpp"
 #include "stores/sqlite/database.hpp"
-#include "stores/sqlite/test_commands.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::stores::sqlite {
 namespace {

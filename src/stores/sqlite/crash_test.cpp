@@ -8,8 +8,9 @@
 #include <set>
 #include <thread>
 
+#include "stores/commands_for_test.hpp"
 #include "stores/sqlite/database.hpp"
-#include "stores/sqlite/test_commands.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::stores::sqlite {
 namespace {

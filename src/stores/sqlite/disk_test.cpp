@@ -3,9 +3,11 @@
 #include <sqlite3.h>
 
 #include <filesystem>
+#include <map>
 
+#include "stores/commands_for_test.hpp"
 #include "stores/sqlite/faulty_vfs.hpp"
-#include "stores/sqlite/test_commands.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::stores::sqlite {
 namespace {

@@ -4,9 +4,10 @@
 
 #include <fstream>
 
+#include "stores/commands_for_test.hpp"
 #include "stores/sqlite/database.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 #include "stores/sqlite/schema.hpp"
-#include "stores/sqlite/test_commands.hpp"
 
 namespace stet::stores::sqlite {
 namespace {

@@ -4,10 +4,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
 
+#include "stores/commands_for_test.hpp"
 #include "stores/sqlite/faulty_vfs.hpp"
-#include "stores/sqlite/test_commands.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::stores::sqlite {
 namespace {

@@ -2,7 +2,7 @@
 
 #include "stores/conformance/subject.hpp"
 #include "stores/sqlite/session/pool_inside.hpp"
-#include "stores/sqlite/test_file.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::stores::conformance {
 namespace {

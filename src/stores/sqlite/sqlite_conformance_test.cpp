@@ -1,6 +1,6 @@
 #include "stores/conformance/subject.hpp"
 #include "stores/sealed/sealed_store.hpp"
-#include "stores/sqlite/test_file.hpp"
+#include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::stores::conformance {
 namespace {

@@ -7,8 +7,10 @@
 
 #include <atomic>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
+#include "stores/commands_for_test.hpp"
 #include "stores/postgres/connection.hpp"
 #include "stores/postgres/postgres_store.hpp"
 
@@ -56,5 +58,11 @@ class TestDatabase {
   static inline std::atomic<int> count_{0};
   const std::string name_;
 };
+
+using stores::run;  // commands to a store, beside query.hpp: SQL to a connection
+
+inline std::unique_ptr<Store> open_one(const TestDatabase& database, Options options = {}) {
+  return std::move(open(database.url(), options).front());
+}
 
 }  // namespace stet::stores::postgres

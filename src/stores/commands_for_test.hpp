@@ -1,14 +1,16 @@
 #pragma once
-// For tests: a store of one file and commands about its keys.
+// For tests of engines: commands about keys of one scope, and what they came to.
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <optional>
+#include <string>
 
-#include "stores/sqlite/test_file.hpp"
+#include "stet/store.hpp"
 
-namespace stet::stores::sqlite {
+namespace stet::stores {
 
+// With a new nonce each.
 inline command::Claim claim_of(const std::string& key) {
   command::Claim c;
   c.scope = "scope";
@@ -21,18 +23,24 @@ inline command::Claim claim_of(const std::string& key) {
   return c;
 }
 
+// Of the first attempt.
+inline Token token_of(const command::Claim& c) {
+  return {c.scope, c.key, c.nonce, 1};
+}
+
 inline Answer answer_of(const std::string& key) {
   return {201, {{"Location", "/charges/" + key}}, "the answer to " + key, Kept::whole};
 }
 
 inline command::Complete completion_of(const command::Claim& c) {
-  return {{c.scope, c.key, c.nonce, 1}, answer_of(c.key), std::nullopt};
+  return {token_of(c), answer_of(c.key), std::nullopt};
 }
 
 inline Store::Outcome run(Store& store, const Command& command) {
   return store.execute({&command, 1}).front();
 }
 
+// The result, when it is of this kind.
 template <class R>
 const R* as(const Store::Outcome& outcome) {
   const auto* result = std::get_if<Result>(&outcome);
@@ -44,4 +52,4 @@ inline std::optional<StoreFailure> failure(const Store::Outcome& outcome) {
   return failed != nullptr ? std::optional(failed->kind) : std::nullopt;
 }
 
-}  // namespace stet::stores::sqlite
+}  // namespace stet::stores
