@@ -25,16 +25,27 @@ string(SUBSTRING ${STET_POSTGRES_DIRECTORY} 0 12 STET_POSTGRES_DIRECTORY)
 set(STET_POSTGRES_DIRECTORY /tmp/stet-pg-${STET_POSTGRES_DIRECTORY})
 set(STET_TEST_POSTGRES "STET_TEST_POSTGRES=host=${STET_POSTGRES_DIRECTORY} port=5432 user=postgres dbname=postgres")
 
-# stet_pgtest(name SOURCES a_pgtest.cpp … DEPENDS lib …): one executable, one test of ctest's, so that what it prepares on the
-# server is prepared once. The server's connection string, a superuser's, is in STET_TEST_POSTGRES; databases are the test's own.
+# stet_pgtest(name SOURCES a_pgtest.cpp … DEPENDS lib … [SHARDS n]): one executable, one test of ctest's or n side by side. What
+# it prepares on the server is prepared once a process. The server's connection string, a superuser's, is in
+# STET_TEST_POSTGRES; databases are the test's own.
 function(stet_pgtest name)
   if(NOT STET_TESTS)
     return()
   endif()
-  cmake_parse_arguments(ARG "" "" "SOURCES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "SHARDS" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE stet_options ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
-  add_test(NAME postgres.${name} COMMAND ${name})
-  set_tests_properties(postgres.${name} PROPERTIES LABELS "unit;postgres" TIMEOUT 300 FIXTURES_REQUIRED postgres
-    ENVIRONMENT "${STET_TEST_POSTGRES}")
+  if(NOT ARG_SHARDS)
+    set(ARG_SHARDS 1)
+  endif()
+  foreach(shard RANGE 1 ${ARG_SHARDS})
+    set(test postgres.${name})
+    if(ARG_SHARDS GREATER 1)
+      string(APPEND test "_${shard}of${ARG_SHARDS}")
+    endif()
+    math(EXPR index "${shard} - 1")
+    add_test(NAME ${test} COMMAND ${name})
+    set_tests_properties(${test} PROPERTIES LABELS "unit;postgres" TIMEOUT 300 COST 100 FIXTURES_REQUIRED postgres
+      ENVIRONMENT "${STET_TEST_POSTGRES};GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
+  endforeach()
 endfunction()
