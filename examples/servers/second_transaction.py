@@ -23,7 +23,7 @@ class SecondTransaction(Charges):
                 return answer if fingerprint == request.fingerprint else REUSED
             with self.transaction() as db:
                 answer = self.act(db, request)
-            time.sleep(WORK)  # an audit log, a metric, a garbage collection
+            time.sleep(3 * WORK)  # an audit log, a metric, a garbage collection
             with self.transaction() as db:
                 self.keep(db, request, answer)
             return answer

@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <atomic>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "probe/checks/retry.hpp"
 
@@ -22,14 +24,15 @@ Moment moment_of(int round, const Subject& subject) {
 }
 
 // Random moments, but spread: each round has its own part of the time that a request takes, and a little
-// more.
+// more. The usual time, not the longest: one slow answer, and all further kills would come after the work.
 class Delays {
  public:
   explicit Delays(int rounds) : parts_(std::max(rounds / 2, 1)) {}
 
-  void seen(std::chrono::milliseconds took) { longest_ = std::max(longest_, took); }
+  void seen(std::chrono::milliseconds took) { seen_.insert(std::ranges::upper_bound(seen_, took), took); }
   std::chrono::microseconds next() {
-    const auto span = std::chrono::microseconds(longest_) * 5 / 4;
+    const auto usual = seen_.empty() ? kQuickest : std::max(kQuickest, seen_[(seen_.size() - 1) / 2]);
+    const auto span = std::chrono::microseconds(usual) * 5 / 4;
     const std::int64_t part = span.count() / parts_;
     const std::int64_t start = part * (number_++ % parts_);
     return std::chrono::microseconds(start + std::uniform_int_distribution<std::int64_t>(0, part)(random_));
@@ -38,7 +41,7 @@ class Delays {
  private:
   std::int64_t parts_;
   std::int64_t number_ = 0;
-  std::chrono::milliseconds longest_ = kQuickest;  // also by a server that has just been started
+  std::vector<std::chrono::milliseconds> seen_;  // in order; most are of a server that has just been started
   std::mt19937_64 random_{std::random_device{}()};
 };
 

@@ -45,7 +45,7 @@ TEST_F(Kill, passes_where_key_effect_and_answer_are_one_transaction) {
 
 TEST_F(Kill, fails_where_nobody_frees_the_lock_of_the_dead) {
   Settings settings = settings_for("eternal_lock", folder_);
-  settings.rounds = 20;  // until one kill meets the work
+  settings.rounds = 40;  // until one kill meets the work
   const Finding finding = probe_with(checks::kill, settings);
   EXPECT_EQ(finding.result, Result::fail);
   EXPECT_EQ(finding.harm, Harm::stuck);
