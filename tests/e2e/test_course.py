@@ -2,7 +2,6 @@
 
 import os
 import re
-import socket
 import sqlite3
 import subprocess
 import time
@@ -11,18 +10,13 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from support.ports import free_port
 
 EXAMPLES = Path(os.environ.get("STET_EXAMPLES_DIR", Path(os.environ["STET_BINARY"]).parents[2] / "examples"))
 
 
 def example(step):
     return EXAMPLES / step / f"example_{step}"
-
-
-def free_port():
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
 
 
 def rows(path, sql):

@@ -1,7 +1,8 @@
 """`stet probe` of the demo API alone, and of the gateway in front of it, the gateway killed twenty times."""
 
 from support.processes import BINARY
-from support.probing import free_port, probe
+from support.ports import free_port
+from support.probing import probe
 
 BODY = '{"amount":4900,"currency":"eur"}'
 WITH_EVERYTHING = [

@@ -8,7 +8,8 @@ import time
 import xml.etree.ElementTree as xml
 
 import pytest
-from support.probing import free_port, probe
+from support.ports import free_port
+from support.probing import probe
 from support.processes import run_stet
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import pytest
-from support.probing import free_port
+from support.ports import free_port
 from support.processes import BINARY
 
 SERVERS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "servers"

@@ -4,7 +4,8 @@ import subprocess
 
 import pytest
 from support import joined, stores
-from support.probing import free_port, probe
+from support.ports import free_port
+from support.probing import probe
 from support.processes import BINARY, Gateway
 
 in_every_language = pytest.mark.parametrize("language", joined.LANGUAGES)

@@ -17,7 +17,7 @@ import sys
 import time
 
 if __name__ != "__main__":
-    from support.probing import free_port
+    from support.ports import free_port
     from support.processes import Process
 
 import psycopg2

@@ -11,8 +11,8 @@ from support import stores
 from support.concurrently import all_at_once
 from support.fault_proxy import FaultProxy
 from support.http_client import Client, Closed
+from support.ports import free_port
 from support.processes import BINARY, ROOT, Process
-from support.probing import free_port
 
 SERVICE = pathlib.Path(os.environ.get("STET_BOOKING", pathlib.Path(BINARY).parents[2] / "examples/booking/booking"))
 PROVIDER = ROOT / "examples/booking/provider.py"

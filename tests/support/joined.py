@@ -10,7 +10,7 @@ import time
 import urllib.request
 
 import pytest
-from support.probing import free_port
+from support.ports import free_port
 from support.processes import BINARY, ROOT, Process
 
 EXAMPLES = ROOT / "examples" / "joined"

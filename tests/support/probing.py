@@ -2,17 +2,11 @@
 
 import json
 import pathlib
-import socket
 
+from support.ports import free_port
 from support.processes import run_stet
 
 SERVERS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "servers"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 class Verdict:
