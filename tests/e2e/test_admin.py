@@ -285,7 +285,7 @@ def test_a_log_that_nobody_reads_stops_nothing(gateway, upstream, alice, key, tm
         began = time.monotonic()
         assert alice.post(key=key).outcome == "completed"
         assert alice.post(key=key).outcome == "replayed"
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 15
         assert gateway.stop() == 0
     finally:
         os.close(reader)

@@ -289,7 +289,7 @@ def test_a_completion_timeout_that_comes_first_is_an_unknown_outcome_at_once(sta
     began = time.monotonic()
     answer = gateway.client(AUTH).post(key=key)
     expect_problem(answer, "outcome-unknown", 502, retryable=False, new_key_safe=False)
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 15
     assert len(upstream.seen) == 1
 
 

@@ -92,7 +92,7 @@ def test_claims_beside_a_sweep_get_true_answers(start_gateway, upstream, key):
     for thread in threads:
         thread.join()
     assert wrong == []
-    assert slowest[0] < 1.5
+    assert slowest[0] < 5
     assert len(upstream.effects) > 20  # the sweep did end records
     wait_until(lambda: gateway.operations() == [], 10)
 

@@ -80,13 +80,15 @@ def test_a_header_that_comes_too_slowly_is_cut_off_in_all_and_not_per_read(start
     gateway = start_gateway('limits.header_timeout = "1s"\n')
     with Connection(gateway.address) as connection:
         connection.send(b"GET / HTTP/1.1\r\n")
-        for _ in range(6):
+        for _ in range(75):  # fifteen seconds, if nobody ends it
             time.sleep(0.2)
             try:
                 connection.send(b"X: 1\r\n")
             except OSError:
                 break
-        closes_within(connection, 0, 1.5)
+        else:
+            pytest.fail("each read begins the time anew")
+        closes_within(connection, 0, 5)
     assert upstream.seen == []
 
 
@@ -94,7 +96,7 @@ def test_a_body_that_stalls_is_cut_off_and_claims_nothing(start_gateway, upstrea
     gateway = start_gateway('limits.body_idle_timeout = "500ms"\n')
     with Connection(gateway.address) as connection:
         connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key, "Content-Length": "10"}) + b"half")
-        closes_within(connection, 0.3, 3)
+        closes_within(connection, 0.3, 10)
     assert upstream.seen == [] and gateway.operations() == []
 
 
@@ -103,7 +105,7 @@ def test_an_idle_connection_is_closed_after_keep_alive(start_gateway, upstream):
     with Connection(gateway.address) as connection:
         connection.send(wire("GET", "/x", AUTH))
         assert connection.read_answer().status == 201
-        assert closes_within(connection, 0.3, 3) == b""
+        assert closes_within(connection, 0.3, 10) == b""
 
 
 def test_a_client_that_never_reads_does_not_hold_up_the_others(start_gateway, upstream, key):
@@ -115,7 +117,7 @@ def test_a_client_that_never_reads_does_not_hold_up_the_others(start_gateway, up
     time.sleep(0.2)
     began = time.monotonic()
     assert gateway.client(AUTH).post(key=key).status == 200
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 10
     for connection in stuck:
         connection.close()
 

@@ -47,11 +47,13 @@ def test_an_unkeyed_answer_is_streamed_as_it_comes(alice, upstream):
 
 
 def test_server_sent_events_arrive_one_by_one(alice, upstream):
+    seen = [Gate() for _ in range(3)]
+
     def behave(request, wire_):
         wire_.send(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nConnection: close\r\n\r\n")
         for i in range(3):
             wire_.send(b"data: %d\n\n" % i)
-            time.sleep(0.2)
+            seen[i].opened.wait(20)
         wire_.end()
 
     upstream.plan(behave)
@@ -59,12 +61,10 @@ def test_server_sent_events_arrive_one_by_one(alice, upstream):
         connection.send(wire("GET", "/events", {**AUTH, "Accept": "text/event-stream", "Connection": "close"}))
         status, _, headers = connection.read_head()
         assert status == 200 and ("Content-Type", "text/event-stream") in headers
-        began = time.monotonic()
-        connection.read_until(b"data: 0\n\n")
-        assert time.monotonic() - began < 0.15
-        connection.read_until(b"data: 1\n\n")
-        assert time.monotonic() - began < 0.38
-        connection.read_until(b"data: 2\n\n")
+        for i in range(3):  # the next is sent when this one is here
+            assert not seen[i].opened.is_set()
+            assert connection.read_until(b"data: %d\n\n" % i)
+            seen[i].open()
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_536, 5_000_000])

@@ -240,10 +240,10 @@ def test_replays_and_refusals_wait_for_no_sync(failing, upstream, key):
     client.post(key=key)
     failing.shim.fail("slow-sync")
     began = time.monotonic()
-    for _ in range(5):
+    for _ in range(50):
         assert client.post(key=key).outcome == "replayed"
-    assert client.post(key="a b").status == 400
-    assert time.monotonic() - began < 0.29
+        assert client.post(key="a b").status == 400
+    assert time.monotonic() - began < 7  # fifty syncs take fifteen
 
 
 # ---- no room, and room again ----

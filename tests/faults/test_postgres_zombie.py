@@ -64,7 +64,7 @@ def test_a_zombie_commits_nothing(ledger, start_joining, start_gateway, key, the
     first = start_gateway(config, upstream_url=paused.url, store=on.url(name))
     second = start_gateway(config, upstream_url=other.url, store=on.url(name))
 
-    do = "before=0.6" + (" fence" if then == "fenced" else "")
+    do = "before=2" + (" fence" if then == "fenced" else "")
     lost = background(post, first, key, do)
     wait_until(arrived(ledger, key))
     time.sleep(0.1)
@@ -76,10 +76,10 @@ def test_a_zombie_commits_nothing(ledger, start_joining, start_gateway, key, the
 
     do = "fence" if then == "fenced" else ""
     answers = []
-    wait_until(lambda: answers.append(post(second, key, do)) or answers[-1].status == 201, 6, lambda: answers[-1])
+    wait_until(lambda: answers.append(post(second, key, do)) or answers[-1].status == 201, 20, lambda: answers[-1])
     assert {a.status for a in answers[:-1]} <= {409} and answers[-1].outcome == "completed", answers
     paused.process.signal(signal.SIGCONT)
-    paused.process.wait_for_line(lambda line: re.match(f"STET1 {key} attempt 1", line), 5)
+    paused.process.wait_for_line(lambda line: re.match(f"STET1 {key} attempt 1", line), 20)
     assert [(attempt, body) for attempt, _, body in effects(ledger, key)] == [(2, answers[-1].body.decode())]
     for _ in range(2):
         again = post(second, key)
@@ -139,13 +139,13 @@ def test_a_record_held_for_ten_seconds_stalls_no_other(ledger, start_joining, st
             began = time.monotonic()
             held = post(gateway, key)
             assert held.status == 409 and held.problem == "in-progress", held
-            assert time.monotonic() - began < 1, "waited behind the row's lock"
+            assert time.monotonic() - began < 5, "waited behind the row's lock"
         time.sleep(0.3)
     for thread in threads:
         thread.join(10)
     assert not wrong, wrong[:3]
     times.sort()
-    assert len(times) > 100 and times[-1] < 2, (len(times), times[-5:])
+    assert len(times) > 100 and times[-1] < 5, (len(times), times[-5:])
     answer = slow.result(20)
     assert (answer.status, answer.outcome) == (201, "completed"), answer
     assert [(attempt, body) for attempt, _, body in effects(ledger, key)] == [(1, answer.body.decode())]
@@ -166,7 +166,7 @@ def test_every_way_a_joining_upstream_can_fail_to_answer(ledger, start_joining, 
     if do in ("lose", "after=5"):
         assert (first.status, first.outcome) == (201, "completed"), first
     answers = [first]
-    wait_until(lambda: answers.append(post(gateway, key)) or answers[-1].status == 201, 8, lambda: answers)
+    wait_until(lambda: answers.append(post(gateway, key)) or answers[-1].status == 201, 20, lambda: answers)
     assert len(effects(ledger, key)) == 1 and effects(ledger, key)[0][2].encode() == answers[-1].body, answers
     if committed:
         assert effects(ledger, key)[0][0] == 1 and answers[-1].outcome in ("replayed", "completed"), answers

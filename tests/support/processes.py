@@ -17,7 +17,7 @@ from support.upstream import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BINARY = os.path.abspath(os.environ.get("STET_BINARY", ROOT / "build/dev/apps/stet/stet"))
-START_SECONDS = 20  # a loaded machine; a healthy start takes milliseconds
+START_SECONDS = 40  # a loaded machine; a healthy start takes milliseconds
 
 
 @functools.cache
@@ -201,7 +201,7 @@ class Gateway:
         before = len(self.reload_events())
         self.write_config(config)
         self.process.signal(signal.SIGHUP)
-        wait_until(lambda: len(self.reload_events()) > before, 5, lambda: "no word of a reload:\n" + self.process.output())
+        wait_until(lambda: len(self.reload_events()) > before, 20, lambda: "no word of a reload:\n" + self.process.output())
         return self.reload_events()[-1]
 
     def reload_events(self):
