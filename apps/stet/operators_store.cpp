@@ -68,7 +68,7 @@ class OnStore : public Operators {
       total.expired += swept->expired;
       total.removed += swept->removed;
       total.clock = swept->clock;
-      if (swept->expired + swept->removed < sweep.limit) return parse_object(admin::swept_json(total));
+      if (!swept->more) return parse_object(admin::swept_json(total));
     }
   }
 

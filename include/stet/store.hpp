@@ -123,6 +123,7 @@ struct Swept {
   std::size_t expired = 0;              // completed → expired (or gone, when there is no tombstone)
   std::size_t removed = 0;              // expired → gone
   SweepClock clock = SweepClock::sane;  // jumped: nothing was swept (protocol.md, rule 3)
+  bool more = false;  // it stopped at a limit of its own: another sweep may find something now
   bool operator==(const Swept&) const = default;
 };
 

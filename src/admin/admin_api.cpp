@@ -224,9 +224,10 @@ void AdminApi::sweep_slice(command::Sweep sweep, result::Swept so_far, std::size
   submit(sweep, done, [this, sweep, so_far, slices_left, done](const Result& result) {
     const auto* swept = std::get_if<result::Swept>(&result);
     if (swept == nullptr) return done(problem_answer(500, "The store has not swept."));
-    const result::Swept total{so_far.expired + swept->expired, so_far.removed + swept->removed, swept->clock};
-    const bool more = swept->expired + swept->removed >= sweep.limit && slices_left > 1;
-    if (more) return sweep_slice(sweep, total, slices_left - 1, done);
+    result::Swept total = *swept;
+    total.expired += so_far.expired;
+    total.removed += so_far.removed;
+    if (swept->more && slices_left > 1) return sweep_slice(sweep, total, slices_left - 1, done);
     done(json_answer(200, swept_json(total)));
   });
 }

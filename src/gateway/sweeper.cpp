@@ -17,17 +17,19 @@ Task<void> sweep_now_and_then(Station& station) {
     timer.expires_after(station.snapshot->config().sweep_every);
     co_await timer.async_wait(as_result);
     for (;;) {
-      const Store::Outcome outcome = co_await execute(station, command::Sweep{kSlice, command::Sweep::Clock::checked});
+      const Store::Outcome outcome =
+          co_await execute(station, command::Sweep{kSlice, command::Sweep::Clock::checked});
       const auto* done = std::get_if<Result>(&outcome);
       const auto* swept = done == nullptr ? nullptr : std::get_if<result::Swept>(done);
       if (swept == nullptr) break;  // the store is away: the next pass finds the same rows
       if (swept->clock == result::SweepClock::jumped) {
-        station.shared.log.event(admin::Level::warning, "sweep-halted",
-                                 "the wall clock moved by more than a minute: nothing is swept until it was steady "
-                                 "for three passes, or an operator sweeps");
+        station.shared.log.event(
+            admin::Level::warning, "sweep-halted",
+            "the wall clock moved by more than a minute: nothing is swept until it was steady "
+            "for three passes, or an operator sweeps");
         break;
       }
-      if (swept->expired + swept->removed < kSlice) break;
+      if (!swept->more) break;
       timer.expires_after(kBreath);
       co_await timer.async_wait(as_result);
     }

@@ -1,5 +1,8 @@
 // Transactions and pools, and how the tables come into a file.
 
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <thread>
 
 #include "library/sqlite_for_test.hpp"
@@ -13,7 +16,8 @@ using namespace std::chrono_literals;
 class SqlitePool : public testing::Test {
  protected:
   static void charge(const sqlite::Transaction& transaction) {
-    ASSERT_EQ(sqlite3_exec(transaction.handle(), "INSERT INTO charges (amount) VALUES (1)", nullptr, nullptr, nullptr),
+    ASSERT_EQ(sqlite3_exec(transaction.handle(), "INSERT INTO charges (amount) VALUES (1)", nullptr, nullptr,
+                           nullptr),
               SQLITE_OK);
   }
   static StoreFailure kind_of(const std::function<void()>& f) {
@@ -54,6 +58,50 @@ TEST_F(SqlitePool, has_one_writer_at_a_time_and_says_so) {
   charge(next);
   next.commit();
   EXPECT_EQ(database_.charges(), 2);
+}
+
+TEST_F(SqlitePool, does_not_wait_for_ever_for_a_connection) {
+  sqlite::Pool one(file_.path(), {.connections = 1, .busy_timeout = 100ms});
+  const sqlite::Transaction held = one.transaction();
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(kind_of([&] { one.transaction(); }), StoreFailure::not_written);
+  EXPECT_EQ(kind_of([&] { one.find(OperationId::of("alice", "k")); }), StoreFailure::not_written);
+}
+
+// The connection would stay where the reader stopped, and nobody could write on it any more.
+TEST_F(SqlitePool, ends_the_reading_that_a_borrower_has_left_half_done) {
+  sqlite::Pool one(file_.path(), {.connections = 1, .busy_timeout = 100ms});
+  database_.charge(1);
+  database_.charge(2);
+  sqlite3_stmt* left = nullptr;
+  {
+    sqlite::Transaction reader = one.transaction();
+    ASSERT_EQ(sqlite3_prepare_v2(reader.handle(), "SELECT id FROM charges", -1, &left, nullptr), SQLITE_OK);
+    ASSERT_EQ(sqlite3_step(left), SQLITE_ROW);
+    reader.commit();
+  }
+  database_.charge(3);
+  for (int i = 0; i < 2; ++i) {
+    sqlite::Transaction next = one.transaction();
+    charge(next);
+    next.commit();
+  }
+  EXPECT_EQ(database_.charges(), 5);
+  sqlite3_finalize(left);
+}
+
+TEST_F(SqlitePool, is_refused_to_a_child_of_the_process_that_made_it) {
+  pool_.transaction().commit();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::_exit(kind_of([&] { pool_.transaction(); }) == StoreFailure::incompatible ? 0 : 1);
+  }
+  int status = 1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  sqlite::Transaction here = pool_.transaction();
+  charge(here);
+  here.commit();
+  EXPECT_EQ(database_.charges(), 1);
 }
 
 TEST_F(SqlitePool, lends_no_more_connections_than_it_may_and_hands_on_what_comes_back) {
@@ -101,13 +149,16 @@ TEST_F(SqlitePool, refuses_tables_of_a_newer_version) {
 
 TEST_F(SqlitePool, does_not_open_what_is_not_there) {
   EXPECT_EQ(kind_of([] { sqlite::Pool nowhere("/nowhere/at/all.db"); }), StoreFailure::not_written);
-  EXPECT_EQ(kind_of([&] { sqlite::Pool none(file_.path(), {.connections = 0}); }), StoreFailure::incompatible);
+  EXPECT_EQ(kind_of([&] { sqlite::Pool none(file_.path(), {.connections = 0}); }),
+            StoreFailure::incompatible);
 }
 
 TEST_F(SqlitePool, takes_every_lease_of_an_earlier_boot_for_over) {
-  const Command claim = command::Claim{"alice", "k", Nonce::random(), fingerprint_of("x"), "POST", "/", {}, 1h};
+  const Command claim =
+      command::Claim{"alice", "k", Nonce::random(), fingerprint_of("x"), "POST", "/", {}, 1h};
   EXPECT_TRUE(std::holds_alternative<result::Claimed>(std::get<Result>(pool_.execute({&claim, 1})[0])));
-  const Command again = command::Claim{"alice", "k", Nonce::random(), fingerprint_of("x"), "POST", "/", {}, 1h};
+  const Command again =
+      command::Claim{"alice", "k", Nonce::random(), fingerprint_of("x"), "POST", "/", {}, 1h};
   EXPECT_TRUE(std::holds_alternative<result::InProgress>(std::get<Result>(pool_.execute({&again, 1})[0])));
   database_.run("UPDATE stet_operations SET lease_boot = CAST('another boot' AS BLOB)");
   EXPECT_TRUE(std::holds_alternative<result::Lapsed>(std::get<Result>(pool_.execute({&again, 1})[0])));

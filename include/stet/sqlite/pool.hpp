@@ -1,8 +1,10 @@
 #pragma once
-// Connections of the library's own to an SQLite file that may be yours: for durable claims before external calls, and
-// for services that would rather borrow a transaction than keep connections.
+// Connections of the library's own to an SQLite file that may be yours: for durable claims before external
+// calls, and for services that would rather borrow a transaction than keep connections.
 //
-// The journal mode is left as the file has it; WAL is the faster one, by far.
+// The journal mode is left as the file has it; WAL is the faster one, by far. What you set on a lent
+// connection (PRAGMA, ATTACH, temporary tables) stays on it, for whoever is lent it next. Not after fork(): a
+// child makes a pool of its own, and this one refuses it every connection.
 
 #include <chrono>
 #include <cstdint>
@@ -15,7 +17,11 @@
 namespace stet::sqlite {
 
 struct PoolOptions {
-  std::size_t connections = 4;  // at the most; opened when needed
+  // At the most; opened when needed. SQLite has one writer whatever this says, and who waits here waits in
+  // line. More than one also meets a defect of SQLite before 3.51.3: two connections that write to a
+  // write-ahead log at just the same moment can damage the file.
+  std::size_t connections = 1;
+  // How long to wait for a connection, and then for the file.
   std::chrono::milliseconds busy_timeout = std::chrono::seconds(5);
   enum class Durability : std::uint8_t {
     full,  // what was committed survives power loss (synchronous = FULL)
@@ -34,8 +40,9 @@ class Pool final : public stet::Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  // Begun, on a connection of the pool; waits for one when all are lent. Threads: any, each its own transaction. A
-  // thread that holds one and asks for another waits for itself: SQLite has one writer. Throws StoreError.
+  // Begun, on a connection of the pool; waits for one when all are lent. Threads: any, each its own
+  // transaction. A thread that holds one and asks for another waits for itself, in vain: SQLite has one
+  // writer. Throws StoreError (not_written: the time was up).
   Transaction transaction();
 
   std::vector<Outcome> execute(std::span<const Command> batch) override;

@@ -76,12 +76,29 @@ TEST_P(StoreConformance, sweeps_each_record_by_its_own_retention) {
   }
 }
 
+TEST_P(StoreConformance, is_not_kept_busy_by_an_open_record_that_is_to_be_kept_for_no_time) {
+  auto c = claim("open");
+  c.terms.retention = 0ms;
+  run<result::Claimed>(c);
+  for (int pass = 0; pass < 2; ++pass) {
+    EXPECT_EQ(run<result::Swept>(command::Sweep{}), result::Swept{});
+    clocks_.advance(1min);
+  }
+  run<result::Ok>(command::Complete{token(c), answer(), std::nullopt});
+  clocks_.advance(1min);
+  EXPECT_EQ(run<result::Swept>(command::Sweep{}).expired, 1U);
+}
+
 // Pulsefy/Soter#944: one DELETE of everything locked the table.
 TEST_P(StoreConformance, sweeps_no_more_rows_at_once_than_it_was_told) {
   for (int i = 0; i < 25; ++i) completed("k" + std::to_string(i));
   clocks_.advance(24h);
   std::vector<std::size_t> slices;
-  for (int i = 0; i < 4; ++i) slices.push_back(run<result::Swept>(command::Sweep{10}).expired);
+  for (int i = 0; i < 4; ++i) {
+    const auto swept = run<result::Swept>(command::Sweep{10});
+    slices.push_back(swept.expired);
+    EXPECT_EQ(swept.more, swept.expired == 10) << "and says whether it is worth coming again at once";
+  }
   EXPECT_EQ(slices, (std::vector<std::size_t>{10, 10, 5, 0}));
   clocks_.advance(48h);
   EXPECT_EQ(run<result::Swept>(command::Sweep{10}).removed, 10U);
@@ -113,7 +130,7 @@ TEST_P(StoreConformance, stops_sweeping_when_the_wall_clock_has_jumped_until_thr
   completed("k");
   run<result::Swept>(command::Sweep{});
   clocks_.step_wall(24h * 365);
-  const result::Swept stopped{0, 0, result::SweepClock::jumped};
+  const result::Swept stopped{0, 0, result::SweepClock::jumped, false};
   EXPECT_EQ(run<result::Swept>(command::Sweep{}), stopped);
   for (int clean = 1; clean <= 3; ++clean) {
     clocks_.advance(1min);

@@ -113,6 +113,7 @@ class MemoryStore final : public Store {
         forget(row);
       }
     }
+    swept.more = command.limit > 0 && swept.expired + swept.removed == command.limit;
     return swept;
   }
 

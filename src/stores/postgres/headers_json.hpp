@@ -6,11 +6,9 @@
 #include <string_view>
 
 #include "stet/record.hpp"
+#include "stores/text.hpp"
 
 namespace stet::stores::postgres {
-
-// Whether PostgreSQL takes it for text: UTF-8 without NUL.
-bool is_text(std::string_view bytes);
 
 // Nothing when a name or a value is no text; such headers are kept as bytes (stores/header_bytes.hpp).
 std::optional<std::string> to_json(const Headers& headers);

@@ -255,13 +255,13 @@ class PostgresStore final : public Store {
       const ResultPtr clock = statement("SELECT stet.now_ms() AS now_ms");
       const Now now{WallTime(milliseconds(Row(clock.get(), 0).integer("now_ms"))), shared_->clocks.mono()};
       if (shared_->guard.pass(now, command.clock) == result::SweepClock::jumped) {
-        return result::Swept{0, 0, result::SweepClock::jumped};
+        return result::Swept{0, 0, result::SweepClock::jumped, false};
       }
       result::Swept swept;
       while (swept.expired + swept.removed < command.limit) {
-        const bool more = sweep_slice(command.limit - swept.expired - swept.removed, swept);
+        sweep_slice(command.limit - swept.expired - swept.removed, swept);
         any_written_ = true;
-        if (!more || shared_->clocks.mono() - now.mono >= kSweepTime) break;
+        if (!swept.more || shared_->clocks.mono() - now.mono >= kSweepTime) break;
       }
       return swept;
     } catch (const StoreError& error) {
@@ -269,16 +269,16 @@ class PostgresStore final : public Store {
     }
   }
 
-  // Whether another slice would find something. Not all of that is counted: the leases of what services
-  // completed, one for each operation of a joining route.
-  bool sweep_slice(std::size_t limit, result::Swept& sum) {
+  // Not all that is swept is counted: the leases of what services completed, one for each operation of a
+  // joining route.
+  void sweep_slice(std::size_t limit, result::Swept& sum) {
     Parameters parameters;
     parameters.add(static_cast<std::int32_t>(std::min<std::size_t>(limit, 100'000)));
     const ResultPtr swept = statement("SELECT * FROM stet.sweep($1)", parameters);
     const Row row(swept.get(), 0);
     sum.expired += static_cast<std::size_t>(row.integer("expired"));
     sum.removed += static_cast<std::size_t>(row.integer("removed"));
-    return row.boolean("more");
+    sum.more = row.boolean("more");
   }
 
   ResultPtr statement(const char* sql) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "stores/listing.hpp"
+#include "stores/messages.hpp"
 #include "stores/postgres/headers_json.hpp"
 #include "stores/postgres/listing_sql.hpp"
 #include "stores/postgres/round.hpp"
@@ -51,11 +52,6 @@ pg::ResultPtr run(PGconn* connection, const char* sql, pg::Parameters& parameter
   return pg::run(connection, sql, parameters, std::nullopt);
 }
 
-void need_text(std::string_view text, const char* what) {
-  if (!pg::is_text(text))
-    throw StoreError(StoreFailure::not_written, std::string(what) + " is no UTF-8 text");
-}
-
 }  // namespace
 
 Session::Session(PGconn* borrowed, SessionOptions options) : connection_(borrowed), options_(options) {}
@@ -100,15 +96,12 @@ Page Session::list(const Filter& filter, std::size_t limit, const std::string& c
 
 std::string Session::emit(const Message& message) {
   need_transaction(connection_);
-  need_text(message.topic, "the topic");
-  if (message.order_key) need_text(*message.order_key, "the order key");
-  const auto headers = pg::to_json(message.headers);
-  if (!headers) throw StoreError(StoreFailure::not_written, "a header of the message is no UTF-8 text");
+  stores::must_fit(message);
   pg::Parameters parameters;
   parameters.add_text(message.topic);
   parameters.add_bytes(message.payload);
   message.order_key ? parameters.add_text(*message.order_key) : parameters.add_null(pg::Type::text);
-  parameters.add_text(*headers);
+  parameters.add_text(pg::to_json(message.headers).value());
   const pg::ResultPtr sent =
       run(connection_, "SELECT stet.emit($1, $2, $3, $4::jsonb)::text AS id", parameters);
   return std::string(pg::Row(sent.get(), 0).bytes("id"));
@@ -116,8 +109,7 @@ std::string Session::emit(const Message& message) {
 
 Receipt Session::receive(std::string_view source, std::string_view event_id) {
   need_transaction(connection_);
-  need_text(source, "the source");
-  need_text(event_id, "the event's id");
+  stores::must_fit(source, event_id);
   pg::Parameters parameters;
   parameters.add_text(source);
   parameters.add_text(event_id);

@@ -82,7 +82,9 @@ void Ledger::remove(Row row, Tag tag) {
 
 result::Swept Ledger::sweep(std::size_t limit, const Now& now) {
   result::Swept swept;
-  for (const Rows::Due& due : rows_.due(now.wall, limit)) {
+  const auto all_due = rows_.due(now.wall, limit);
+  swept.more = limit > 0 && all_due.size() == limit;
+  for (const Rows::Due& due : all_due) {
     connection_.begin();
     rows_.drop_due(due);
     try {

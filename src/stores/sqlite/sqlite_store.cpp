@@ -167,7 +167,7 @@ class SqliteStore final : public Store {
   Outcome sweep(const command::Sweep& command) {
     const Now now = read(options_.clocks);
     if (guard_.pass(now, command.clock) == result::SweepClock::jumped) {
-      return result::Swept{0, 0, result::SweepClock::jumped};
+      return result::Swept{0, 0, result::SweepClock::jumped, false};
     }
     return ledger_.sweep(command.limit, now);
   }

@@ -1,10 +1,12 @@
 #include "stet/postgres/pool.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "stores/own_process.hpp"
 #include "stores/postgres/library/transaction_place.hpp"
 #include "stores/postgres/postgres_store.hpp"
 #include "stores/postgres/server.hpp"
@@ -15,14 +17,28 @@ namespace pg = stores::postgres;
 
 namespace {
 
-// A statement of the caller's may take its time; this bounds BEGIN, COMMIT and ROLLBACK, the wait for a standby included.
+// A statement of the caller's may take its time; this bounds BEGIN, COMMIT and ROLLBACK, the wait for a
+// standby included.
 constexpr std::chrono::seconds kTransactionTime(30);
+
+// Beyond it the clock's arithmetic overflows.
+constexpr std::chrono::hours kLongestWait(24);
+
+template <class Ready>
+void wait_for(std::condition_variable& news, std::unique_lock<std::mutex>& lock,
+              std::chrono::milliseconds time, Ready ready) {
+  time = std::min<std::chrono::milliseconds>(time, kLongestWait);
+  if (news.wait_for(lock, time, ready)) return;
+  throw StoreError(StoreFailure::not_written,
+                   "no connection of the pool has come free in " + std::to_string(time.count()) +
+                       " ms: is a transaction asked for while another one is held?");
+}
 
 // Things of which a thread takes one, made when they are needed, and gives it back.
 template <class T>
 class Shelf : public std::enable_shared_from_this<Shelf<T>> {
  public:
-  explicit Shelf(std::size_t most) : most_(most) {}
+  Shelf(std::size_t most, std::chrono::milliseconds patience) : most_(most), patience_(patience) {}
 
   // `make` is called outside the lock; `fits` says whether what comes back is of use to the next.
   template <class Make, class Fits>
@@ -30,7 +46,7 @@ class Shelf : public std::enable_shared_from_this<Shelf<T>> {
     std::unique_ptr<T> one;
     {
       std::unique_lock lock(mutex_);
-      given_back_.wait(lock, [this] { return !idle_.empty() || made_ < most_; });
+      wait_for(given_back_, lock, patience_, [this] { return !idle_.empty() || made_ < most_; });
       if (idle_.empty()) {
         ++made_;
       } else {
@@ -62,6 +78,7 @@ class Shelf : public std::enable_shared_from_this<Shelf<T>> {
   }
 
   const std::size_t most_;
+  const std::chrono::milliseconds patience_;
   std::mutex mutex_;
   std::condition_variable given_back_;
   std::vector<std::unique_ptr<T>> idle_;
@@ -81,11 +98,19 @@ void create_where_missing(const std::string& url) {
 
 struct Pool::Inside {
   Inside(std::string to, const PoolOptions& how)
-      : url(std::move(to)), options(how), lines(std::make_shared<Shelf<pg::Connection>>(how.connections)) {}
+      : url(std::move(to)),
+        options(how),
+        lines(std::make_shared<Shelf<pg::Connection>>(how.connections, how.wait)) {}
 
   std::shared_ptr<pg::Connection> line() {
+    process.must_be_this();
     return lines->take(
-        [this] { return std::make_unique<pg::Connection>(pg::Connection::open(url, kTransactionTime)); },
+        [this] {
+          auto connection = std::make_unique<pg::Connection>(pg::Connection::open(url, kTransactionTime));
+          PQsetnonblocking(connection->get(),
+                           0);  // what a borrower sends by COPY must not come back half sent
+          return connection;
+        },
         [](const pg::Connection& connection) {
           return PQtransactionStatus(connection.get()) == PQTRANS_IDLE && connection.is_alive();
         });
@@ -95,9 +120,10 @@ struct Pool::Inside {
   class Lent {
    public:
     explicit Lent(Inside& inside) : inside_(inside) {
+      inside_.process.must_be_this();
       std::unique_lock lock(inside_.mutex);
       inside_.open();
-      inside_.given_back.wait(lock, [this] { return !inside_.idle.empty(); });
+      wait_for(inside_.given_back, lock, inside_.options.wait, [this] { return !inside_.idle.empty(); });
       store_ = inside_.idle.back();
       inside_.idle.pop_back();
     }
@@ -134,18 +160,24 @@ struct Pool::Inside {
   const std::string url;
   const PoolOptions options;
   const std::shared_ptr<Shelf<pg::Connection>> lines;
+  const stores::OwnProcess process;
   std::mutex mutex;
   std::condition_variable given_back;
   Stores stores;
   std::vector<Store*> idle;
 };
 
-Pool::Pool(const std::string& url, const PoolOptions& options) : inside_(std::make_shared<Inside>(url, options)) {
-  if (options.connections == 0) throw StoreError(StoreFailure::incompatible, "a pool needs at least one connection");
+Pool::Pool(const std::string& url, const PoolOptions& options)
+    : inside_(std::make_shared<Inside>(url, options)) {
+  if (options.connections == 0)
+    throw StoreError(StoreFailure::incompatible, "a pool needs at least one connection");
   if (options.schema == PoolOptions::Schema::create) create_where_missing(url);
 }
 
-Pool::~Pool() = default;
+Pool::~Pool() {
+  // In a child of fork() nothing is closed: what is said on these connections is said in its parent's name.
+  if (!inside_->process.is_this()) static_cast<void>(new std::shared_ptr<Inside>(std::move(inside_)));
+}
 
 Transaction Pool::transaction() {
   auto line = inside_->line();

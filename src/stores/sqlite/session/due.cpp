@@ -5,7 +5,9 @@
 namespace stet::stores::sqlite {
 namespace {
 
-// How soon an open record is looked at again: late enough to cost nothing, soon enough for short retentions.
+// How soon an open record is looked at again: late enough to cost nothing, soon enough for short retentions;
+// and not at once where there is no retention, or one sweep would look at it for ever.
+constexpr milliseconds kSoonest = std::chrono::seconds(1);
 constexpr milliseconds kLookAgain = std::chrono::hours(1);
 
 std::int64_t ms(WallTime time) {
@@ -17,7 +19,8 @@ std::int64_t ms(WallTime time) {
 Due::Due(Database& db)
     : fill_(db,
             "INSERT OR IGNORE INTO stet_due (at_ms, id) "
-            "SELECT CASE WHEN state IN (1, 3) THEN expires_ms ELSE ?1 + min(ifnull(retention_ms, ?2), ?2) END, id "
+            "SELECT CASE WHEN state IN (1, 3) THEN expires_ms ELSE ?1 + min(ifnull(retention_ms, ?2), ?2) "
+            "END, id "
             "FROM (SELECT id, state, expires_ms, retention_ms FROM stet_operations "
             "WHERE id > (SELECT swept_to FROM stet_schema) ORDER BY id LIMIT ?3) "
             "WHERE state NOT IN (1, 3) OR expires_ms IS NOT NULL"),
@@ -53,7 +56,7 @@ void Due::insert(std::int64_t at_ms, std::int64_t row) {
 std::optional<std::int64_t> Due::next_look(const Record& record, WallTime now) {
   if (record.expires_at) return ms(*record.expires_at);
   if (record.state == State::completed || record.state == State::expired) return std::nullopt;
-  return ms(now) + std::min(record.terms.retention, kLookAgain).count();
+  return ms(now) + std::clamp(record.terms.retention, kSoonest, kLookAgain).count();
 }
 
 }  // namespace stet::stores::sqlite

@@ -1,5 +1,7 @@
 #include "stet/sqlite/pool.hpp"
 
+#include <algorithm>
+
 #include "stores/sqlite/session/pool_inside.hpp"
 #include "stores/sqlite/session/sql_trouble.hpp"
 #include "stores/sqlite/session/transaction_place.hpp"
@@ -8,8 +10,25 @@ namespace stet::sqlite {
 
 using stores::sqlite::SqlError;
 
+namespace {
+
+// Beyond a day the clock's arithmetic, and SQLite's int, may overflow.
+milliseconds patience(const PoolOptions& options) {
+  return std::min<milliseconds>(options.busy_timeout, std::chrono::hours(24));
+}
+
+// A statement of the borrower's that is half read would hold the connection to an old state of the file, and
+// whoever is lent it next could not write.
+void end_reading(sqlite3* handle) {
+  for (sqlite3_stmt* each = nullptr; (each = sqlite3_next_stmt(handle, each)) != nullptr;) {
+    if (sqlite3_stmt_busy(each) != 0) sqlite3_reset(each);
+  }
+}
+
+}  // namespace
+
 Pool::Inside::Line::Line(const Inside& pool) : database(pool.path, "") {
-  sqlite3_busy_timeout(database.handle(), static_cast<int>(pool.options.busy_timeout.count()));
+  sqlite3_busy_timeout(database.handle(), static_cast<int>(patience(pool.options).count()));
   const bool full = pool.options.durability == PoolOptions::Durability::full;
   // NORMAL does not sync each commit to a write-ahead log; to a rollback journal it would.
   database.run(full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
@@ -18,8 +37,14 @@ Pool::Inside::Line::Line(const Inside& pool) : database(pool.path, "") {
 }
 
 Pool::Inside::Lent Pool::Inside::take() {
+  process.must_be_this();
   std::unique_lock lock(mutex_);
-  given_back_.wait(lock, [this] { return !idle_.empty() || open_ < options.connections; });
+  const milliseconds time = patience(options);
+  if (!given_back_.wait_for(lock, time, [this] { return !idle_.empty() || open_ < options.connections; })) {
+    throw StoreError(StoreFailure::not_written,
+                     "no connection of the pool has come free in " + std::to_string(time.count()) +
+                         " ms: is a transaction asked for while another one is held?");
+  }
   if (!idle_.empty()) {
     std::unique_ptr<Line> line = std::move(idle_.back());
     idle_.pop_back();
@@ -40,7 +65,8 @@ Pool::Inside::Lent Pool::Inside::take() {
 }
 
 Pool::Inside::Lent Pool::Inside::lend(std::unique_ptr<Line> line) {
-  return Lent(line.release(), [inside = shared_from_this()](Line* back) { inside->give_back(std::unique_ptr<Line>(back)); });
+  return Lent(line.release(),
+              [inside = shared_from_this()](Line* back) { inside->give_back(std::unique_ptr<Line>(back)); });
 }
 
 void Pool::Inside::forget() noexcept {
@@ -51,6 +77,7 @@ void Pool::Inside::forget() noexcept {
 
 // A connection whose transaction could not be ended is of no use to the next.
 void Pool::Inside::give_back(std::unique_ptr<Line> line) noexcept {
+  end_reading(line->database.handle());
   if (line->database.in_transaction()) {
     line.reset();
     forget();
@@ -72,7 +99,10 @@ Pool::Pool(std::shared_ptr<Inside> inside) : inside_(std::move(inside)) {
   if (inside_->options.schema == PoolOptions::Schema::apply) apply_schema(line->database.handle());
 }
 
-Pool::~Pool() = default;
+Pool::~Pool() {
+  // In a child of fork() nothing is closed: the locks on the file are its parent's.
+  if (!inside_->process.is_this()) static_cast<void>(new std::shared_ptr<Inside>(std::move(inside_)));
+}
 
 Transaction Pool::transaction() {
   auto line = inside_->take();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "stet/sqlite/pool.hpp"
+#include "stores/own_process.hpp"
 #include "stores/sqlite/session/inside.hpp"
 
 namespace stet::sqlite {
@@ -32,6 +33,7 @@ struct Pool::Inside : std::enable_shared_from_this<Pool::Inside> {
   const PoolOptions options;
   const stores::Clocks clocks;
   const std::shared_ptr<SweepGuard> guard = std::make_shared<SweepGuard>();
+  const stores::OwnProcess process;
 
  private:
   void give_back(std::unique_ptr<Line> line) noexcept;

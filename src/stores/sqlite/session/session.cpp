@@ -5,6 +5,7 @@
 
 #include "core/digest.hpp"
 #include "stores/listing.hpp"
+#include "stores/messages.hpp"
 #include "stores/sqlite/session/inside.hpp"
 #include "stores/sqlite/session/sql_trouble.hpp"
 
@@ -21,8 +22,8 @@ namespace {
 // Rows that one sweep takes up at the most: a moment of the database's one writer.
 constexpr std::size_t kTakenUp = 50'000;
 
-// The first claim of a key is one INSERT: the index decides, before anything is read. A lease of no length is none: a
-// claim that is completed in its own transaction.
+// The first claim of a key is one INSERT: the index decides, before anything is read. A lease of no length is
+// none: a claim that is completed in its own transaction.
 std::optional<Held> held_of(const Command& command, const Now& now) {
   if (!std::holds_alternative<command::Claim>(command)) return std::nullopt;
   Held held = stores::apply(command, std::nullopt, now).after;
@@ -100,12 +101,13 @@ Result Session::Inside::sweep(const command::Sweep& command, const Now& now) {
   due.take_up(now.wall, kTakenUp);
   while (swept.expired + swept.removed < command.limit) {
     const auto entries = due.due(now.wall, command.limit - swept.expired - swept.removed);
-    if (entries.empty()) break;
+    if (entries.empty()) return swept;
     for (const auto& entry : entries) {
       due.remove(entry);
       if (const auto again = look_at(entry.row, now, swept)) due.insert(*again, entry.row);
     }
   }
+  swept.more = command.limit > 0;
   return swept;
 }
 
@@ -172,6 +174,7 @@ Page Session::list(const Filter& filter, std::size_t limit, const std::string& c
 
 std::string Session::emit(const Message& message) {
   inside_->refuse_outside_a_transaction();
+  stores::must_fit(message);
   Nonce id = Nonce::random();  // as a UUID of version 4 (RFC 9562)
   id.bytes[6] = static_cast<std::uint8_t>((id.bytes[6] & 0x0f) | 0x40);
   id.bytes[8] = static_cast<std::uint8_t>((id.bytes[8] & 0x3f) | 0x80);
@@ -187,6 +190,7 @@ std::string Session::emit(const Message& message) {
 
 Receipt Session::receive(std::string_view source, std::string_view event_id) {
   inside_->refuse_outside_a_transaction();
+  stores::must_fit(source, event_id);
   try {
     return inside_->tables().inbox.insert(source, event_id, inside_->now().wall);
   } catch (const SqlError& error) {
@@ -196,8 +200,9 @@ Receipt Session::receive(std::string_view source, std::string_view event_id) {
 
 void Session::Inside::refuse_outside_a_transaction() const {
   if (database_.in_transaction()) return;
-  throw StoreError(StoreFailure::not_written,
-                   "no transaction is open on this connection: begin one (BEGIN IMMEDIATE) before using its session");
+  throw StoreError(
+      StoreFailure::not_written,
+      "no transaction is open on this connection: begin one (BEGIN IMMEDIATE) before using its session");
 }
 
 // Prepared with the first use, when the tables are there.
