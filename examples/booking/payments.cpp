@@ -8,8 +8,12 @@ namespace booking {
 namespace {
 
 // The same in every attempt. Trap: a random id, with which a second attempt would be a second payment.
-std::string payment_id(std::int64_t hotel, const stet::OperationId& operation) {
-  return std::to_string(hotel) + "-" + stet::derive(operation, "payment");
+std::string payment_id(std::int64_t hotel, const stet::OperationId& operation,
+                       const stet::Fingerprint& fingerprint) {
+  return std::to_string(hotel) + "-" + stet::derive(operation, fingerprint, "payment");
+}
+std::string payment_id(std::int64_t hotel, const stet::Running& operation) {
+  return payment_id(hotel, operation.token().id(), operation.fingerprint());
 }
 
 void finish(stet::Running& operation, Transaction& tx, const Response& response) {
@@ -58,7 +62,7 @@ std::vector<stet::Phase> Payments::phases(const Wish& wish) {
 
 // Before the charge: the reservation is kept for this payment, and what the charge needs is written down.
 void Payments::accept(stet::Running& operation, const Wish& wish) {
-  const std::string id = payment_id(wish.hotel, operation.token().id());
+  const std::string id = payment_id(wish.hotel, operation);
   Transaction tx = database_.begin();
   // Trap: two payments of one reservation under two keys. No key sees that; the transition does.
   const auto accepted = tx.run(
@@ -83,7 +87,7 @@ void Payments::accept(stet::Running& operation, const Wish& wish) {
 }
 
 void Payments::charge(stet::Running& operation, std::int64_t hotel) {
-  const std::string id = payment_id(hotel, operation.token().id());
+  const std::string id = payment_id(hotel, operation);
   // Trap: a transaction held while another service is called: locks and a connection for as long as that
   // takes.
   const auto payment =
@@ -134,7 +138,7 @@ stet::Completer Payments::completer(std::function<void(std::string_view)> notice
 std::optional<std::vector<stet::Phase>> Payments::resume(const stet::Record& record) {
   const std::int64_t hotel = hotel_of(record.token.scope);
   const auto found = database_.begin().run("SELECT 1 FROM payments WHERE hotel_id = $1 AND id = $2", hotel,
-                                           payment_id(hotel, record.id()));
+                                           payment_id(hotel, record.id(), record.fingerprint));
   if (found.empty())
     return std::nullopt;  // nothing has happened yet, and only the request could say what should
   return phases({.hotel = hotel, .reservation = "", .account = "", .card = ""});

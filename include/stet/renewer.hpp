@@ -1,8 +1,9 @@
 #pragma once
-// One thread that renews the leases of every operation that runs in this process, however long its phases take. A
-// short lease is then no danger to slow work, and a crash is noticed soon.
+// One thread that renews the leases of every operation that runs in this process, however long its phases
+// take. A short lease is then no danger to slow work, and a crash is noticed soon.
 //
-// Owner: you; one a process is enough, and it outlives every run_phases. Threads: any.
+// Owner: you; one a process is enough, and it outlives every run_phases. Threads: any. Not after fork(): its
+// thread is not copied, so a child makes a renewer of its own.
 
 #include <memory>
 

@@ -21,6 +21,10 @@ Completer::Completer(Pool& pool, Renewer& renewer, Resume resume, CompleterOptio
     : pool_(pool), renewer_(renewer), resume_(std::move(resume)), options_(std::move(options)) {}
 
 std::size_t Completer::run_once() {
+  return pass({});
+}
+
+std::size_t Completer::pass(const std::stop_token& stop) {
   std::size_t finished = 0;
   Filter lapsed;
   lapsed.state = State::pending;
@@ -29,28 +33,34 @@ std::size_t Completer::run_once() {
   do {
     const Page page = pool_.list(lapsed, kPage, cursor);
     for (const Record& record : page.records) {
-      if (!is_ours(record)) continue;
-      const Intent intent{record.token.scope, record.token.key, record.fingerprint, record.method, record.path};
-      try {
-        const auto phases = resume_(record);
-        if (!phases) continue;
-        const RunResult result = run_phases(pool_, renewer_, intent, options_.phases, *phases);
-        if (result.ending == Ending::ran) ++finished;
-      } catch (const std::exception& error) {
-        if (options_.notice) {
-          options_.notice("operation " + record.id().text() + " could not be finished now: " + error.what());
-        }
-      }
+      if (stop.stop_requested()) return finished;
+      if (is_ours(record) && finish(record)) ++finished;
     }
     cursor = page.next;
   } while (!cursor.empty());
   return finished;
 }
 
+bool Completer::finish(const Record& record) {
+  std::string why = "what it threw is no exception";
+  try {
+    const auto phases = resume_(record);
+    if (!phases) return false;
+    const Intent intent{record.token.scope, record.token.key, record.fingerprint, record.method, record.path};
+    return run_phases(pool_, renewer_, intent, options_.phases, *phases).ending == Ending::ran;
+  } catch (const std::exception& error) {
+    why = error.what();
+  } catch (...) {  // of yours, whatever it is: the others are still to be finished
+  }
+  if (options_.notice)
+    options_.notice("operation " + record.id().text() + " could not be finished now: " + why);
+  return false;
+}
+
 void Completer::run(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     try {
-      run_once();
+      pass(stop);
     } catch (const std::exception& error) {
       if (options_.notice) options_.notice(std::string("no operation could be completed: ") + error.what());
     }

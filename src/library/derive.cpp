@@ -22,8 +22,8 @@ std::string uuid(const Digest& digest) {
 
 }  // namespace
 
-std::string derive(const OperationId& operation, std::string_view purpose) {
-  return derive(operation.text(), purpose);
+std::string derive(const OperationId& operation, const Fingerprint& fingerprint, std::string_view purpose) {
+  return uuid(sha256_parts({kName, operation.text(), to_hex(fingerprint.digest), purpose}));
 }
 
 std::string derive(std::string_view key, std::string_view purpose) {

@@ -1,12 +1,15 @@
 #include "library/drive.hpp"
 
 #include <deque>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 
 namespace stet::library {
 
-Drive::Drive(Store& store, StoreTrouble trouble, const Intent& intent, Policy policy, const Refingerprint& refingerprint)
+Drive::Drive(Store& store, StoreTrouble trouble, const Intent& intent, Policy policy,
+             const Refingerprint& refingerprint)
     : store_(store), trouble_(trouble), refingerprint_(refingerprint), exchange_(intent, std::move(policy)) {}
 
 std::optional<Drive::Granted> Drive::claim() {
@@ -22,8 +25,8 @@ void Drive::settle(const UpstreamOutcome& outcome) {
   until_forwarded_or_finished(lock);
 }
 
-// The machine asks to be woken where a store is to be asked again. What it would still write down after its reply is
-// not worth the caller's time: a lease that nobody renews ends by itself.
+// The machine asks to be woken where a store is to be asked again. What it would still write down after its
+// reply is not worth the caller's time: a lease that nobody renews ends by itself.
 void Drive::until_forwarded_or_finished(std::unique_lock<std::mutex>& lock) {
   while (!granted_ && !replied_ && !exchange_.finished() && wake_at_) {
     const MonoTime until = *wake_at_;
@@ -46,12 +49,21 @@ void Drive::pump(Event event) {
     Drive& drive;
     std::deque<Event>& next;
 
-    void operator()(const action::Execute& a) const { next.push_back(drive.execute(a.command)); }
+    void operator()(const action::Execute& a) const {
+      if (drive.would_settle_in_vain(a.command)) {
+        drive.tell(outcome_unknown(OnUnknown::fail, std::nullopt));
+      } else {
+        next.push_back(drive.execute(a.command));
+      }
+    }
     void operator()(const action::Find& a) const { next.push_back(drive.find(a.id)); }
     void operator()(const action::Refingerprint& a) const {
-      next.push_back(event::Refingerprinted{drive.refingerprint_ ? drive.refingerprint_(a.recipe) : std::nullopt});
+      next.push_back(
+          event::Refingerprinted{drive.refingerprint_ ? drive.refingerprint_(a.recipe) : std::nullopt});
     }
-    void operator()(const action::Forward& a) const { drive.granted_ = Granted{a.token, drive.recovery_point_}; }
+    void operator()(const action::Forward& a) const {
+      drive.granted_ = Granted{a.token, drive.claimed_, drive.recovery_point_};
+    }
     // Nobody to ask: a record of a route that asks is another program's.
     void operator()(const action::Ask&) const { next.push_back(event::Asked{asked::Nothing{}}); }
     void operator()(const action::AwaitOwner& a) const {
@@ -59,10 +71,7 @@ void Drive::pump(Event event) {
       next.push_back(event::OwnerSays{owner::NotHere{}});
     }
     void operator()(const action::StopListening&) const { drive.lost_ = true; }
-    void operator()(const action::Reply& a) const {
-      drive.shown_ = a.shown;
-      drive.replied_ = true;
-    }
+    void operator()(const action::Reply& a) const { drive.tell(a.shown); }
     void operator()(const action::StopWaiting&) const {}
     void operator()(const action::ProxyUnprotected&) const {}
   };
@@ -76,7 +85,20 @@ void Drive::pump(Event event) {
   }
 }
 
-// A claim that is completed in its own transaction is seen by nobody while it is pending, so it needs no lease.
+void Drive::tell(const Shown& shown) {
+  shown_ = shown;
+  shown_.id = exchange_.id();
+  replied_ = true;
+}
+
+bool Drive::would_settle_in_vain(const Command& command) const {
+  const auto* const settle = std::get_if<command::SettleUnknown>(&command);
+  return settle != nullptr && settle->by == command::SettleUnknown::By::observer &&
+         trouble_ == StoreTrouble::passes_through;
+}
+
+// A claim that is completed in its own transaction is seen by nobody while it is pending, so it needs no
+// lease.
 Command Drive::as_sent(Command command) const {
   auto* const claim = std::get_if<command::Claim>(&command);
   if (claim != nullptr && trouble_ == StoreTrouble::passes_through) claim->lease = milliseconds::zero();
@@ -85,11 +107,14 @@ Command Drive::as_sent(Command command) const {
 
 Event Drive::execute(const Command& by_machine) {
   const Command command = as_sent(by_machine);
+  if (const auto* claim = std::get_if<command::Claim>(&command)) claimed_ = claim->fingerprint;
   try {
     Store::Outcome outcome = std::move(store_.execute({&command, 1}).at(0));
-    if (const auto* failed = std::get_if<Store::Failed>(&outcome)) throw StoreError(failed->kind, failed->what);
+    if (const auto* failed = std::get_if<Store::Failed>(&outcome))
+      throw StoreError(failed->kind, failed->what);
     Result& result = std::get<Result>(outcome);
-    if (const auto* claimed = std::get_if<result::Claimed>(&result)) recovery_point_ = claimed->recovery_point;
+    if (const auto* claimed = std::get_if<result::Claimed>(&result))
+      recovery_point_ = claimed->recovery_point;
     return event::Stored{std::move(result)};
   } catch (const StoreError& error) {
     if (trouble_ == StoreTrouble::passes_through && error.kind() != StoreFailure::corrupt) throw;
@@ -112,14 +137,19 @@ Event Drive::find(const OperationId& id) {
   }
 }
 
-Policy repeatable(milliseconds retention, milliseconds tombstone) {
+Policy policy(OnUnknown on_unknown, milliseconds retention, milliseconds tombstone) {
   Policy policy;
   policy.terms.scope_rule = kScopeRule;
-  policy.terms.on_unknown = OnUnknown::retry;
+  policy.terms.on_unknown = on_unknown;
   policy.terms.retention = retention;
   policy.terms.tombstone = tombstone;
   policy.promise = UpstreamPromise::idempotent;
   return policy;
+}
+
+void must_be_a_status(int status) {
+  if (status >= 100 && status <= 599) return;
+  throw std::invalid_argument("an answer's status is 100 to 599, not " + std::to_string(status));
 }
 
 Ending ending_of(const Shown& shown) {

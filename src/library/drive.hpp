@@ -14,13 +14,14 @@
 
 namespace stet::library {
 
-// Terms::scope_rule of what the library claims: the scope is what the service says, and no gateway can find it again.
+// Terms::scope_rule of what the library claims: the scope is what the service says, and no gateway can find
+// it again.
 inline constexpr const char* kScopeRule = "library";
 
 using Refingerprint = std::function<std::optional<Fingerprint>(const Recipe&)>;
 
-// Where store trouble goes: in somebody's transaction every later statement would fail too, so nothing can be repeated
-// there; a store with transactions of its own is asked again, by the machine's rules.
+// Where store trouble goes: in somebody's transaction every later statement would fail too, so nothing can be
+// repeated there; a store with transactions of its own is asked again, by the machine's rules.
 enum class StoreTrouble : std::uint8_t { passes_through, is_an_event };
 
 class Drive {
@@ -32,6 +33,7 @@ class Drive {
 
   struct Granted {
     Token token;
+    Fingerprint fingerprint;  // the record's
     std::string recovery_point;
   };
   // Until the work may run, or the end: then `shown` says why.
@@ -49,6 +51,10 @@ class Drive {
 
  private:
   void pump(Event event);
+  void tell(const Shown&);
+  // In somebody's transaction it would be rolled back with the refusal; and an application's role may not do
+  // it.
+  bool would_settle_in_vain(const Command&) const;
   Command as_sent(Command) const;
   Event execute(const Command& by_machine);
   Event find(const OperationId&);
@@ -61,15 +67,22 @@ class Drive {
   Exchange exchange_;
   std::optional<MonoTime> wake_at_;
   std::optional<Granted> granted_;
+  Fingerprint claimed_;  // with which the last claim was made
   std::string recovery_point_;
   Shown shown_;
   bool replied_ = false;
   std::atomic<bool> lost_ = false;
 };
 
-// Of operations whose next attempt may always run: the record says `retry`, which no reconciler of a gateway on the same
-// store touches.
-Policy repeatable(milliseconds retention, milliseconds tombstone);
+// No span is longer: the clocks' arithmetic overflows at some centuries.
+inline constexpr milliseconds kLongest = std::chrono::hours(24 * 365);
+
+// Of what the library claims. Whatever its own records say, of others' it takes over those whose next attempt
+// may run.
+Policy policy(OnUnknown, milliseconds retention, milliseconds tombstone);
+
+// No store could read another one again. Throws std::invalid_argument.
+void must_be_a_status(int);
 
 // What the caller of run_once or run_phases is told.
 Ending ending_of(const Shown&);

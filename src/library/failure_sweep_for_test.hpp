@@ -1,6 +1,6 @@
 #pragma once
-// The sweep of failures, for every database: each step that leaves the process fails in turn, and afterwards there must be
-// one effect for a completed key, none otherwise, and the money must balance.
+// The sweep of failures, for every database: each step that leaves the process fails in turn, and afterwards
+// there must be one effect for a completed key, none otherwise, and the money must balance.
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
@@ -95,7 +95,8 @@ class TrippingPool final : public Pool {
   Trip& trip_;
 };
 
-// A bank of the user's in some database: money moves from one account to another, and every movement is a row.
+// A bank of the user's in some database: money moves from one account to another, and every movement is a
+// row.
 class Bank {
  public:
   virtual ~Bank() = default;
@@ -121,7 +122,8 @@ inline constexpr const char* kBankTables =
     "INSERT INTO accounts VALUES ('alice', 1000), ('bob', 0);"
     "CREATE TABLE movements (id TEXT NOT NULL, amount INTEGER NOT NULL);";
 
-// A payment provider in a file of its own, which survives the death of whoever calls it: it drops repeats of a key.
+// A payment provider in a file of its own, which survives the death of whoever calls it: it drops repeats of
+// a key.
 class Provider {
  public:
   explicit Provider(std::string path) : path_(std::move(path)) {}

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <set>
 #include <utility>
 
 #include "library/renewer_thread.hpp"
@@ -10,15 +11,28 @@
 namespace stet {
 namespace {
 
-// Phases are fenced and their calls carry derived keys, so another attempt may always run.
+// Phases are fenced and their calls carry derived keys, so another attempt may always run: the record says
+// `retry`, which no reconciler of a gateway on the same store touches.
 Policy policy_of(const PhaseOptions& options) {
-  Policy policy = library::repeatable(options.retention, options.tombstone);
-  policy.lease = options.lease;
-  policy.completion_timeout = options.give_up_after;
-  policy.response_timeout = options.give_up_after;  // the caller waits in run_phases all the while
+  Policy policy = library::policy(OnUnknown::retry, options.retention, options.tombstone);
+  policy.lease = std::min(options.lease, library::kLongest);
+  policy.completion_timeout = std::min(options.give_up_after, library::kLongest);
+  policy.response_timeout = policy.completion_timeout;  // the caller waits in run_phases all the while
   // What a phase has committed as the answer is the answer, whatever its status.
-  for (int hundreds = 1; hundreds <= 5; ++hundreds) policy.statuses.set_class(hundreds, StatusMeaning::record);
+  for (int hundreds = 1; hundreds <= 5; ++hundreds)
+    policy.statuses.set_class(hundreds, StatusMeaning::record);
   return policy;
+}
+
+void must_be_sound(const PhaseOptions& options, std::span<const Phase> phases) {
+  if (options.lease <= milliseconds::zero()) throw std::invalid_argument("PhaseOptions::lease is none");
+  std::set<std::string_view> points;
+  for (const Phase& phase : phases) {
+    // The next attempt would begin in the wrong place, and do again what has been done.
+    if (phase.point.empty())
+      throw std::invalid_argument("a phase leads to no recovery point: its name is empty");
+    if (!points.insert(phase.point).second) throw std::invalid_argument("two phases lead to " + phase.point);
+  }
 }
 
 void must_be_ok(Session& session, const Command& command) {
@@ -29,23 +43,22 @@ void must_be_ok(Session& session, const Command& command) {
 
 class Attempt final : public Running {
  public:
-  Attempt(const library::Drive& drive, Token token) : drive_(drive), token_(std::move(token)) {}
+  Attempt(Pool& pool, const library::Drive& drive, const library::Drive::Granted& granted)
+      : pool_(pool), drive_(drive), granted_(granted) {}
 
-  const Token& token() const override { return token_; }
+  const Token& token() const override { return granted_.token; }
+  const Fingerprint& fingerprint() const override { return granted_.fingerprint; }
 
   void advance(Session& session) override {
     if (drive_.lost()) throw Fenced();
-    must_be_ok(session, command::Advance{token_, phase_->point});
+    must_be_ok(session, command::Advance{token(), phase_->point});
     advanced_ = true;
   }
 
   void complete(Session& session, const Answer& answer) override {
     if (drive_.lost()) throw Fenced();
-    // No store could read another one again.
-    if (answer.status < 100 || answer.status > 599) {
-      throw std::invalid_argument("an answer's status is 100 to 599, not " + std::to_string(answer.status));
-    }
-    must_be_ok(session, command::Complete{token_, answer, std::nullopt});
+    library::must_be_a_status(answer.status);
+    must_be_ok(session, command::Complete{token(), answer, std::nullopt});
     answer_ = answer;
   }
 
@@ -57,12 +70,27 @@ class Attempt final : public Running {
     if (!advanced_ && !answer_) {
       throw std::logic_error("phase " + phase.point + " has ended without advance() or complete()");
     }
+    must_be_committed();
     return answer_;
   }
 
  private:
+  // What a phase has said is true by its commit alone. Recorded by us, the answer would stand without its
+  // rows; and the next phase would go on from rows that are not there.
+  void must_be_committed() const {
+    const auto record = pool_.find(token().id());
+    if (!record || record->token != token()) throw Fenced();
+    const bool open = record->state == State::pending || record->state == State::unknown;
+    const bool committed = answer_ ? !open : record->recovery_point == phase_->point;
+    if (!committed) {
+      throw std::logic_error("phase " + phase_->point + " has called " +
+                             (answer_ ? "complete()" : "advance()") + " and not committed");
+    }
+  }
+
+  Pool& pool_;
   const library::Drive& drive_;
-  const Token token_;
+  const library::Drive::Granted& granted_;
   const Phase* phase_ = nullptr;
   bool advanced_ = false;
   std::optional<Answer> answer_;
@@ -75,8 +103,9 @@ std::span<const Phase> left_of(std::span<const Phase> phases, const std::string&
   return {at + 1, phases.end()};
 }
 
-Answer run_all(const library::Drive& drive, const library::Drive::Granted& granted, std::span<const Phase> phases) {
-  Attempt attempt(drive, granted.token);
+Answer run_all(Pool& pool, const library::Drive& drive, const library::Drive::Granted& granted,
+               std::span<const Phase> phases) {
+  Attempt attempt(pool, drive, granted);
   for (const Phase& phase : left_of(phases, granted.recovery_point)) {
     if (drive.lost()) throw Fenced();
     if (auto answer = attempt.run(phase)) return *std::move(answer);
@@ -84,16 +113,8 @@ Answer run_all(const library::Drive& drive, const library::Drive::Granted& grant
   throw std::logic_error("the last phase has ended without complete()");
 }
 
-// What is settled here is true by the phase's commit alone: recorded by us, the answer would stand without its rows.
-void must_be_committed(Pool& pool, const Token& token) {
-  const auto record = pool.find(token.id());
-  if (record && record->token == token && record->state == State::pending) {
-    throw std::logic_error("a phase has called complete() and not committed");
-  }
-}
-
-// A renewal that came just after the last phase's commit was fenced by it, and the machine then shows what the store
-// holds: that is the answer which this very call has committed.
+// A renewal that came just after the last phase's commit was fenced by it, and the machine then shows what
+// the store holds: that is the answer which this very call has committed.
 RunResult as_ours(RunResult result, const Answer& answer) {
   if (result.ending == Ending::replayed && result.shown.answer == answer) {
     result.ending = Ending::ran;
@@ -106,11 +127,12 @@ RunResult as_ours(RunResult result, const Answer& answer) {
 }  // namespace
 
 std::string Running::derive(std::string_view purpose) const {
-  return stet::derive(token().id(), purpose);
+  return stet::derive(token().id(), fingerprint(), purpose);
 }
 
 RunResult run_phases(Pool& pool, Renewer& renewer, const Intent& intent, const PhaseOptions& options,
                      std::span<const Phase> phases) {
+  must_be_sound(options, phases);
   const auto drive = std::make_shared<library::Drive>(pool, library::StoreTrouble::is_an_event, intent,
                                                       policy_of(options), options.refingerprint);
   const auto end = [&drive] { return RunResult{library::ending_of(drive->shown()), drive->shown()}; };
@@ -119,9 +141,8 @@ RunResult run_phases(Pool& pool, Renewer& renewer, const Intent& intent, const P
 
   library::Renewing renewing(renewer, drive);
   try {
-    const Answer answer = run_all(*drive, *granted, phases);
+    const Answer answer = run_all(pool, *drive, *granted, phases);
     renewing.stop();
-    must_be_committed(pool, granted->token);
     drive->settle(upstream::Answered{answer});
     return as_ours(end(), answer);
   } catch (const Fenced& fenced) {

@@ -131,6 +131,42 @@ TEST_F(PhasesTest, find_the_answer_that_was_committed_although_the_commit_seemed
   EXPECT_EQ(ran_, "rcf");
 }
 
+// The provider may remember longer than we do.
+TEST_F(PhasesTest, bring_the_provider_the_same_key_when_their_record_is_gone_and_another_for_another_intent) {
+  EXPECT_EQ(run(all()).ending, Ending::ran);
+  for (int i = 0; i < 2; ++i) {
+    database_.run("DELETE FROM stet_operations");  // past its tombstone, or lost by a failover
+    EXPECT_EQ(run(all()).ending, Ending::ran);
+    EXPECT_EQ(provider_.charges(), 1U) << "a late retry is no second charge";
+  }
+  database_.run("DELETE FROM stet_operations");
+  EXPECT_EQ(run(all(), "9900").ending, Ending::ran);
+  EXPECT_EQ(provider_.charges(), 2U) << "its answer would be that of the old one";
+}
+
+TEST_F(PhasesTest, have_the_keys_of_the_record_when_a_later_version_makes_other_fingerprints) {
+  lose_answers_ = 1;
+  EXPECT_THROW(run(all()), std::runtime_error);
+  options_.refingerprint = [](const Recipe& recipe) {
+    return recipe == "bytes" ? std::optional(fingerprint_of("4900")) : std::nullopt;
+  };
+  Intent later = intent("k");
+  later.fingerprint = {fingerprint_of("version 2").digest, "v2"};
+  EXPECT_EQ(run_phases(pool_, renewer_, later, options_, all()).ending, Ending::ran);
+  EXPECT_EQ(provider_.calls(), 2);
+  EXPECT_EQ(provider_.charges(), 1U);
+}
+
+TEST_F(PhasesTest, may_take_as_long_as_they_like_where_nobody_gives_up) {
+  options_.give_up_after = kForever;
+  options_.retention = kForever;
+  options_.tombstone = milliseconds::max() - 1ms;
+  EXPECT_EQ(run(all()).ending, Ending::ran);
+  EXPECT_EQ(run(all()).ending, Ending::replayed);
+  options_.lease = kForever;
+  EXPECT_EQ(run_phases(pool_, renewer_, intent("k2"), options_, all()).ending, Ending::ran);
+}
+
 TEST_F(PhasesTest, must_move_the_recovery_point) {
   EXPECT_THROW(run({{"nothing", [](Running&) {}}}), std::logic_error);
   EXPECT_THROW(run({reserve()}), std::logic_error) << "nobody completed it";
@@ -221,7 +257,8 @@ TEST_F(PhasesTest, are_finished_by_the_completer_when_nobody_retries) {
   EXPECT_EQ(provider_.charges(), 1U);
 }
 
-TEST_F(PhasesTest, are_left_alone_by_the_completer_while_their_owner_lives_or_where_it_knows_nothing_of_them) {
+TEST_F(PhasesTest,
+       are_left_alone_by_the_completer_while_their_owner_lives_or_where_it_knows_nothing_of_them) {
   Completer nobody(pool_, renewer_, [](const Record&) { return std::nullopt; });
   std::vector<Phase> phases = all();
   phases[1].run = [&, real = phases[1].run](Running& op) {

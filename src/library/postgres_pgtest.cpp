@@ -6,30 +6,11 @@
 #include <thread>
 
 #include "library/failure_sweep_for_test.hpp"
-#include "stet/postgres/pool.hpp"
+#include "library/postgres_for_test.hpp"
 #include "stores/postgres/schema.hpp"
-#include "stores/postgres/database_for_test.hpp"
 
 namespace stet::library {
 namespace {
-
-using stores::postgres::TestDatabase;
-
-void exec(PGconn* connection, const std::string& sql) {
-  PGresult* const result = PQexec(connection, sql.c_str());
-  const ExecStatusType status = PQresultStatus(result);
-  const std::string why = PQresultErrorMessage(result);
-  PQclear(result);
-  if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) throw StoreError(StoreFailure::not_written, why);
-}
-
-int number(PGconn* connection, const std::string& sql) {
-  PGresult* const result = PQexec(connection, sql.c_str());
-  EXPECT_EQ(PQresultStatus(result), PGRES_TUPLES_OK) << PQresultErrorMessage(result);
-  const int value = PQntuples(result) == 1 ? std::atoi(PQgetvalue(result, 0, 0)) : -1;
-  PQclear(result);
-  return value;
-}
 
 class PostgresBank final : public failures::Bank {
  public:
@@ -57,36 +38,14 @@ class PostgresTown final : public failures::Town {
  public:
   explicit PostgresTown(const TestDatabase& database) : database_(database) {
     database_.sql(
-        "TRUNCATE stet.operations, stet.leases, stet.outbox, stet.inbox; DROP TABLE IF EXISTS accounts, movements;" +
+        "TRUNCATE stet.operations, stet.leases, stet.outbox, stet.inbox; DROP TABLE IF EXISTS accounts, "
+        "movements;" +
         std::string(failures::kBankTables));
   }
   std::unique_ptr<failures::Bank> open() override { return std::make_unique<PostgresBank>(database_.url()); }
 
  private:
   const TestDatabase& database_;
-};
-
-class OnPostgres : public testing::Test {
- protected:
-  static RunResult transfer(postgres::Transaction& transaction, const std::string& key, const std::string& what = "100") {
-    const Intent intent{"alice", key, fingerprint_of(what), "POST", "/transfers"};
-    RunResult result = run_once(transaction.session(), intent, {}, [&](const Token&) {
-      exec(transaction.handle(), "INSERT INTO movements VALUES ('" + key + "', 100)");
-      transaction.session().emit({.topic = "moved", .payload = key, .order_key = "alice", .headers = {{"a", "b\"c"}}});
-      return Answer{201, {{"Location", "/m/1"}}, "moved", Kept::whole};
-    });
-    if (result.then() == Then::commit) transaction.commit();
-    return result;
-  }
-  RunResult transfer(const std::string& key, const std::string& what = "100") {
-    postgres::Transaction transaction = pool_.transaction();
-    return transfer(transaction, key, what);
-  }
-  int count(const std::string& table) { return std::stoi(database_.sql("SELECT count(*) FROM " + table)); }
-
-  TestDatabase database_;
-  postgres::Pool pool_{database_.url()};
-  void SetUp() override { database_.sql(failures::kBankTables); }
 };
 
 TEST_F(OnPostgres, runs_the_first_time_and_shows_the_same_answer_again) {
@@ -177,42 +136,6 @@ TEST_F(OnPostgres, does_not_take_the_commit_of_a_failed_transaction_for_one) {
     }
   }
   EXPECT_EQ(count("movements"), 0);
-}
-
-TEST_F(OnPostgres, refuses_to_work_outside_a_transaction) {
-  PGconn* const connection = PQconnectdb(database_.url().c_str());
-  postgres::Session session(connection);
-  const Intent intent{"alice", "k", fingerprint_of("100"), "POST", "/transfers"};
-  for (int i = 0; i < 2; ++i) {
-    bool ran = false;
-    try {
-      run_once(session, intent, {}, [&](const Token&) {
-        ran = true;
-        return Answer{201, {}, "", Kept::whole};
-      });
-      ADD_FAILURE() << "each statement was a transaction of its own";
-    } catch (const StoreError& error) {
-      EXPECT_EQ(error.kind(), StoreFailure::not_written);
-    }
-    EXPECT_FALSE(ran);
-    EXPECT_THROW(session.emit({"t", "p", {}, {}}), StoreError);
-    EXPECT_THROW(session.receive("s", "e"), StoreError);
-  }
-  PQfinish(connection);
-  EXPECT_EQ(count("stet.operations") + count("stet.outbox") + count("stet.inbox"), 0);
-}
-
-TEST_F(OnPostgres, says_unavailable_when_the_connection_is_lost_at_the_commit) {
-  postgres::Transaction transaction = pool_.transaction();
-  exec(transaction.handle(), "INSERT INTO movements VALUES ('k', 1)");
-  database_.sql("SELECT pg_terminate_backend(" + std::to_string(PQbackendPID(transaction.handle())) + ")");
-  try {
-    transaction.commit();
-    FAIL() << "it says that it was committed";
-  } catch (const StoreError& error) {
-    EXPECT_EQ(error.kind(), StoreFailure::unavailable);
-  }
-  EXPECT_EQ(transfer("k").ending, Ending::ran) << "the pool makes a new connection";
 }
 
 TEST_F(OnPostgres, receives_an_event_once_by_its_own_id) {

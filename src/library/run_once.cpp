@@ -8,10 +8,16 @@
 namespace stet {
 namespace {
 
+// Of an attempt that was rolled back nothing is left, and another one runs. So a claim of ours that is found
+// pending says that the work has ended the transaction by itself: its rows stand, and to run it again would
+// be a second effect.
 Policy policy_of(const RunOptions& options) {
-  // Another attempt may always run: of one that was rolled back nothing is left.
-  Policy policy = library::repeatable(options.retention, options.tombstone);
+  Policy policy = library::policy(OnUnknown::fail, options.retention, options.tombstone);
   policy.statuses = options.statuses;
+  for (int status = 100; status <= 599; ++status) {
+    if (policy.statuses.meaning(status) == StatusMeaning::unknown)
+      policy.statuses.set_status(status, StatusMeaning::release);
+  }
   return policy;
 }
 
@@ -37,6 +43,7 @@ RunResult run_once(Session& session, const Intent& intent, const RunOptions& opt
     }
     using Says = upstream::Answered::Says;
     const std::optional<Answer> answer = work(granted->token);
+    if (answer) library::must_be_a_status(answer->status);
     drive.settle(upstream::Answered{answer.value_or(Answer{}), answer ? Says::nothing : Says::not_executed});
     // What this transaction itself has completed goes with the roll-back, so it is nobody's answer.
     if (library::ending_of(drive.shown()) == Ending::replayed) {

@@ -15,7 +15,8 @@ class RunOnce : public testing::Test {
   RunResult charge_once(UsersDatabase& database, const Intent& intent, int amount = 4900) {
     return run(database, intent, [&](const Token&) {
       database.charge(amount);
-      return Answer{201, {{"Location", "/charges/1"}}, "{\"amount\":" + std::to_string(amount) + "}", Kept::whole};
+      return Answer{
+          201, {{"Location", "/charges/1"}}, "{\"amount\":" + std::to_string(amount) + "}", Kept::whole};
     });
   }
   static RunResult run(UsersDatabase& database, const Intent& intent, const Work& work,
@@ -176,16 +177,22 @@ TEST_F(RunOnce, says_which_tables_are_missing) {
   }
 }
 
-// A claim that was committed by mistake, without its answer, strands nobody: pending proves that nothing was done.
-TEST_F(RunOnce, runs_after_a_claim_that_was_committed_without_an_answer) {
+// A claim that was committed by mistake, without its answer: what the work had done by then was committed
+// with it.
+TEST_F(RunOnce, runs_no_second_time_after_a_claim_that_was_committed_without_an_answer) {
+  const Work fails = [&](const Token&) -> std::optional<Answer> {
+    database_.charge(4900);
+    throw std::runtime_error("oops");
+  };
   database_.run("BEGIN IMMEDIATE");
-  EXPECT_THROW(run_once(database_.session(), intent("k"), {},
-                        [](const Token&) -> std::optional<Answer> { throw std::runtime_error("oops"); }),
-               std::runtime_error);
+  EXPECT_THROW(run_once(database_.session(), intent("k"), {}, fails), std::runtime_error);
   database_.run("COMMIT");
   EXPECT_EQ(database_.operations(), 1);
-  EXPECT_EQ(charge_once(database_, intent("k")).ending, Ending::ran);
-  EXPECT_EQ(charge_once(database_, intent("k")).ending, Ending::replayed);
+  for (int i = 0; i < 2; ++i) {
+    const RunResult again = charge_once(database_, intent("k"));
+    EXPECT_EQ(again.ending, Ending::refused);
+    EXPECT_EQ(again.shown.problem, Problem::outcome_unknown);
+  }
   EXPECT_EQ(database_.charges(), 1);
 }
 
@@ -220,8 +227,9 @@ TEST_F(RunOnce, tells_others_with_the_commit_and_not_without) {
   };
   for (int i = 0; i < 2; ++i) run(database_, intent("k"), work);
   EXPECT_EQ(database_.number("SELECT count(*) FROM stet_outbox"), 1);
-  EXPECT_EQ(database_.number("SELECT count(*) FROM stet_outbox WHERE topic = 'charged' AND order_key = 'customer-7' AND "
-                             "CAST(payload AS TEXT) = '{\"amount\":4900}' AND json_extract(headers, '$[0][1]') = 'a\"b'"),
+  EXPECT_EQ(database_.number(
+                "SELECT count(*) FROM stet_outbox WHERE topic = 'charged' AND order_key = 'customer-7' AND "
+                "CAST(payload AS TEXT) = '{\"amount\":4900}' AND json_extract(headers, '$[0][1]') = 'a\"b'"),
             1);
   const Work fails = [&](const Token&) -> std::optional<Answer> {
     database_.session().emit({"charged", "", {}, {}});

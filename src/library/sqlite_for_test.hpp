@@ -55,7 +55,8 @@ class UsersDatabase {
   std::unique_ptr<sqlite::Session> session_;
 };
 
-inline Intent intent(const std::string& key, std::string_view what = "4900", const std::string& scope = "alice") {
+inline Intent intent(const std::string& key, std::string_view what = "4900",
+                     const std::string& scope = "alice") {
   return {scope, key, fingerprint_of(what), "POST", "/charges"};
 }
 

@@ -1,6 +1,7 @@
 #pragma once
-// Middleware: makes a handler (a request in, an answer out, in one transaction) safe to retry, by the same contract as
-// the gateway's (docs/http.md): the key's header and its forms, the fingerprint, the problems, the headers.
+// Middleware: makes a handler (a request in, an answer out, in one transaction) safe to retry, by the same
+// contract as the gateway's (docs/http.md): the key's header and its forms, the fingerprint, the problems,
+// the headers.
 //
 //   auto create_order = stet::http::idempotent(
 //       {.scope = stet::http::scope_of_header("X-Account")},
@@ -12,7 +13,9 @@
 //   stet::http::Response response = create_order(request);
 //
 // Threads: what it returns may be called by many at a time if your functions may.
-// Errors: store trouble becomes 503 store-unavailable. What the handler throws passes through, after a roll-back.
+// Errors: store trouble (StoreError, the handler's own included) becomes 503 store-unavailable. What else the
+// handler throws passes through, after a roll-back, and so does std::invalid_argument for an answer whose
+// status is not one of 100 to 599.
 
 #include <functional>
 #include <optional>
@@ -31,9 +34,9 @@ enum class Key : std::uint8_t {
   optional,  // without one the handler runs unprotected
 };
 
-// Whose key it is: the same for every attempt of one caller, and never the same for two callers who must not see each
-// other's answers. An account's id, say; not a token that is refreshed between attempts. Nothing, or an empty text:
-// 400 scope-undefined.
+// Whose key it is: the same for every attempt of one caller, and never the same for two callers who must not
+// see each other's answers. An account's id, say; not a token that is refreshed between attempts. Nothing, or
+// an empty text: 400 scope-undefined.
 using Scope = std::function<std::optional<std::string>(const Request&)>;
 Scope scope_of_header(std::string name);  // of one that your ingress has set and callers cannot
 Scope one_scope();                        // one for everybody: whoever knows a key may see its answer
@@ -61,29 +64,31 @@ Expected<std::optional<Intent>, Response> identify(const Options&, const Request
 std::optional<Fingerprint> refingerprint(const Options&, const Request&, const Recipe&);
 // What the caller gets, with Stet-Outcome, Stet-Operation and, for a replay, Idempotent-Replayed.
 Response answer(const RunResult&);
-Response store_failed(const StoreError&);  // 503: the same request may be sent again; or 500, for a damaged record
-// What of a handler's answer is kept: without Set-Cookie and authentication challenges, which belong to one caller and
-// one moment, and without what belongs to one connection.
+Response store_failed(
+    const StoreError&);  // 503: the same request may be sent again; or 500, for a damaged record
+// What of a handler's answer is kept: without Set-Cookie and authentication challenges, which belong to one
+// caller and one moment, and without what belongs to one connection.
 Answer kept(const Response&);
 
-// In the transaction that is open on the session: claim, handler, answer. A handler that answers 401, 403, 408, 425, 429,
-// 502, 503 or 504 says that it did nothing (Options::run.statuses): its rows are rolled back, and a retry runs.
+// In the transaction that is open on the session: claim, handler, answer. A handler that answers 401, 403,
+// 408, 425, 429, 502, 503 or 504 says that it did nothing (Options::run.statuses): its rows are rolled back,
+// and a retry runs.
 struct Handled {
   Response response{};
   Then then = Then::roll_back;
 };
 Handled handle(const Options&, const Request&, Session&, const std::function<Response()>& handler);
 
-// `begin()` gives your transaction, begun: an object with session() and commit(), which rolls back when it ends without
-// (sqlite/transaction.hpp has one). `handler(request, transaction)` gives the Response.
+// `begin()` gives your transaction, begun: an object with session() and commit(), which rolls back when it
+// ends without (sqlite/transaction.hpp has one). `handler(request, transaction)` gives the Response.
 template <class Begin, class Handler>
 auto idempotent(Options options, Begin begin, Handler handler) {
   return [options = std::move(options), begin = std::move(begin),
           handler = std::move(handler)](const Request& request) -> Response {
     try {
       auto transaction = begin();
-      Handled handled =
-          handle(options, request, transaction.session(), [&] { return Response(handler(request, transaction)); });
+      Handled handled = handle(options, request, transaction.session(),
+                               [&] { return Response(handler(request, transaction)); });
       if (handled.then == Then::commit) transaction.commit();
       return std::move(handled.response);
     } catch (const StoreError& error) {
