@@ -6,6 +6,7 @@
 #include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/read.hpp>
 #include <boost/beast/http/write.hpp>
+#include <latch>
 #include <thread>
 
 #include "library/sqlite_for_test.hpp"
@@ -23,7 +24,8 @@ class Service {
     const auto once = idempotent(
         options_, [this] { return pool_.transaction(); },
         [](const Request& in, sqlite::Transaction& transaction) {
-          EXPECT_EQ(sqlite3_exec(transaction.handle(), "INSERT INTO charges (amount) VALUES (1)", nullptr, nullptr, nullptr),
+          EXPECT_EQ(sqlite3_exec(transaction.handle(), "INSERT INTO charges (amount) VALUES (1)", nullptr,
+                                 nullptr, nullptr),
                     SQLITE_OK);
           const auto id = std::to_string(sqlite3_last_insert_rowid(transaction.handle()));
           return Response{201,
@@ -90,9 +92,11 @@ class BeastServer {
       boost::beast::flat_buffer buffer;
       boost::system::error_code error;
       for (;;) {
-        boost::beast::http::request<boost::beast::http::string_body> in;
-        boost::beast::http::read(socket, buffer, in, error);
+        boost::beast::http::request_parser<boost::beast::http::string_body> parser;
+        parser.body_limit(std::uint64_t{64} << 20U);
+        boost::beast::http::read(socket, buffer, parser, error);
         if (error) break;
+        const auto& in = parser.get();
         const auto out = to_beast(service_.charge(from_beast(in)), in);
         boost::beast::http::write(socket, out, error);
         if (error || !out.keep_alive()) break;
@@ -127,7 +131,8 @@ TYPED_TEST(Adapter, carries_a_request_and_its_answer_both_ways) {
   EXPECT_EQ(first->body, "1 POST /charges?a=1&b=%20");
   EXPECT_EQ(first->get_header_value("Stet-Outcome"), "completed");
   for (int i = 0; i < 2; ++i) {
-    const auto again = this->client_.Post("/charges?a=1&b=%20", this->headers("\"k\""), " { } ", "application/json");
+    const auto again =
+        this->client_.Post("/charges?a=1&b=%20", this->headers("\"k\""), " { } ", "application/json");
     ASSERT_TRUE(again);
     EXPECT_EQ(again->status, 201);
     EXPECT_EQ(again->body, first->body);
@@ -155,7 +160,8 @@ TYPED_TEST(Adapter, shows_problems) {
 
 TYPED_TEST(Adapter, tells_two_uploads_apart_and_one_upload_with_another_boundary_not) {
   const auto upload = [&](const std::string& content) {
-    const ::httplib::MultipartFormDataItems parts{{"file", content, "a.txt", "text/plain"}, {"note", "x", "", ""}};
+    const ::httplib::MultipartFormDataItems parts{{"file", content, "a.txt", "text/plain"},
+                                                  {"note", "x", "", ""}};
     return this->client_.Post("/charges", this->headers("k"), parts);  // a new boundary each time
   };
   ASSERT_TRUE(upload("one"));
@@ -164,9 +170,78 @@ TYPED_TEST(Adapter, tells_two_uploads_apart_and_one_upload_with_another_boundary
   EXPECT_EQ(this->service_.charges(), 1);
 }
 
+TYPED_TEST(Adapter, carry_bodies_of_every_size_and_the_bytes_of_a_header) {
+  ::httplib::Headers headers = this->headers("empty");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(this->client_.Post("/charges", headers, "", "")->status, 201);
+  std::string large(std::size_t{10} << 20U, 'x');
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(this->client_.Post("/charges", this->headers("large"), large, "text/plain")->status, 201);
+  }
+  large.back() = 'y';
+  EXPECT_EQ(this->client_.Post("/charges", this->headers("large"), large, "text/plain")->status, 422);
+  for (int i = 0; i < 2; ++i) {
+    headers = {{"Idempotency-Key", "bytes"}, {"X-Account", "\xe9\xff\x80"}};
+    EXPECT_EQ(this->client_.Post("/charges", headers, "{}", "application/json")->status, 201);
+  }
+  EXPECT_EQ(this->service_.charges(), 3);
+}
+
+TYPED_TEST(Adapter, take_keys_up_to_255_bytes_and_one_line_of_them) {
+  for (const auto& [key, status] : std::vector<std::pair<std::string, int>>{{"k", 201},
+                                                                            {std::string(255, 'k'), 201},
+                                                                            {std::string(256, 'k'), 400},
+                                                                            {"\"k k\"", 201},
+                                                                            {"k\xc3\xa9", 400},
+                                                                            {"a,b", 400}}) {
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(this->client_.Post("/charges", this->headers(key), "{}", "application/json")->status, status)
+          << key;
+    }
+  }
+  for (const char* second : {"k", "l"}) {
+    ::httplib::Headers twice = this->headers("k");
+    twice.insert({"idempotency-key", second});
+    EXPECT_EQ(this->client_.Post("/charges", twice, "{}", "application/json")->status, 400);
+  }
+  EXPECT_EQ(this->service_.charges(), 3);
+}
+
+TYPED_TEST(Adapter, run_the_work_once_for_many_connections_at_once) {
+  constexpr int kCallers = 6;
+  std::latch go(kCallers);
+  std::atomic<int> answered = 0;
+  {
+    std::vector<std::jthread> callers;
+    for (int i = 0; i < kCallers; ++i) {
+      callers.emplace_back([&] {
+        ::httplib::Client client("127.0.0.1", this->server_.port());
+        go.arrive_and_wait();
+        const auto answer = client.Post("/charges", this->headers("k"), "{}", "application/json");
+        if (answer && answer->status == 201 && answer->body == "1 POST /charges") ++answered;
+      });
+    }
+  }
+  EXPECT_EQ(answered, kCallers);
+  EXPECT_EQ(this->service_.charges(), 1);
+}
+
+TEST(Beast, is_brought_no_header_that_ends_its_line_and_no_body_where_the_status_has_none) {
+  const boost::beast::http::request<boost::beast::http::string_body> in{boost::beast::http::verb::post, "/",
+                                                                        11};
+  const auto split =
+      to_beast({201, {{"Location", "/a\r\nSet-Cookie: admin=1"}, {"A\nB", "c"}, {"Link", "</a>"}}, "x"}, in);
+  EXPECT_EQ(split.count("Location"), 0U) << "Beast writes what it is given";
+  EXPECT_EQ(split.count("Link"), 1U);
+  for (const int status : {204, 304}) {
+    EXPECT_EQ(to_beast({status, {}, "x"}, in).body(), "")
+        << "or it would not be sent at all, whoever asks again";
+  }
+}
+
 TEST(Httplib, is_brought_no_header_that_ends_its_line) {
   ::httplib::Response out;
-  to_httplib({201, {{"Location", "/a\r\nSet-Cookie: admin=1"}, {"Link", "</a>"}, {"Link", "</b>"}}, "x"}, out);
+  to_httplib({201, {{"Location", "/a\r\nSet-Cookie: admin=1"}, {"Link", "</a>"}, {"Link", "</b>"}}, "x"},
+             out);
   EXPECT_FALSE(out.has_header("Location")) << "cpp-httplib writes what it is given";
   EXPECT_EQ(out.get_header_value_count("Link"), 2U);
 }

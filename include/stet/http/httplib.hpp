@@ -5,8 +5,11 @@
 //     stet::http::to_httplib(create_order(stet::http::from_httplib(in)), out);
 //   });
 //
-// cpp-httplib takes a multipart body apart before a handler sees it; from_httplib puts it together again, because the
-// fingerprint of two uploads must not be that of nothing.
+// cpp-httplib (0.11, Debian's) decodes %XX in the values of headers before anybody sees them: keys that
+// differ in nothing else are one key to this service, and a Scope that reads a header sees the decoded text.
+//
+// cpp-httplib takes a multipart body apart before a handler sees it; from_httplib puts it together again,
+// because the fingerprint of two uploads must not be that of nothing.
 
 #include <httplib.h>
 
