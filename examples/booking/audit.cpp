@@ -32,6 +32,12 @@ constexpr std::array kWrong{
     Sum{"entries of payments that are not charged",
         "SELECT count(*) FROM entries e WHERE leg = 'charge' AND NOT EXISTS (SELECT 1 FROM payments p "
         "WHERE p.hotel_id = e.hotel_id AND p.id = e.payment_id AND p.status = 'charged')"},
+    Sum{"settlements that are not of their payment's amount",
+        "SELECT count(*) FROM entries e WHERE leg = 'settlement' AND account = 'bank' AND NOT EXISTS (SELECT "
+        "1 FROM "
+        "payments p WHERE p.hotel_id = e.hotel_id AND p.id = e.payment_id AND p.status <> 'declined' AND "
+        "p.amount = "
+        "e.amount)"},
     Sum{"reservations that are not paid by exactly one payment",
         "SELECT count(*) FROM reservations r WHERE (SELECT count(*) FROM payments p WHERE p.hotel_id = "
         "r.hotel_id "

@@ -3,6 +3,7 @@
 #include <httplib.h>
 
 #include <chrono>
+#include <cstdio>
 #include <random>
 #include <thread>
 
@@ -41,13 +42,19 @@ Charge Provider::charge(const std::string& key, const std::string& payment, std:
         client.Post("/charges", httplib::Headers{{"Idempotency-Key", key}}, body, "application/json");
     // Trap: taking "no answer", or a 5xx, for "not charged".
     if (!answer || answer->status >= 500 || answer->status == 429 || answer->status == 409) continue;
-    if (answer->status == 201) return {Charge::Verdict::charged, text(object_in(answer->body), "id")};
+    const auto said = object_in(answer->body);
+    const std::string id = text(said, "id");
+    // Trap: reading 201 alone. It may be about another amount than was asked for.
+    if (answer->status == 201 && !id.empty() && number(said, "amount") == amount)
+      return {Charge::Verdict::charged, id};
     if (answer->status == 402) return {Charge::Verdict::declined, ""};
-    // Trap: reading a refusal of the request, or of the key, as a refusal of the card.
-    throw std::runtime_error("the payment provider says " + std::to_string(answer->status) + ": " +
-                             answer->body);
+    // Trap: reading a refusal of the request, or of the key, as a refusal of the card. Somebody has to look
+    // into it.
+    std::fprintf(stderr, "payment %s: the provider says %d: %s\n", payment.c_str(), answer->status,
+                 answer->body.c_str());
+    throw Unanswered("the payment provider gives no answer that fits");
   }
-  throw Unanswered();
+  throw Unanswered("the payment provider does not answer");
 }
 
 }  // namespace booking

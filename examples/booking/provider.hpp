@@ -15,7 +15,7 @@ struct Charge {
 // Whether it was charged is not known. It is, or it will be, or not: the same key again tells.
 class Unanswered : public std::runtime_error {
  public:
-  Unanswered() : std::runtime_error("the payment provider does not answer") {}
+  using std::runtime_error::runtime_error;
 };
 
 // Threads: any.

@@ -3,11 +3,12 @@
 
     python3 provider.py --listen 127.0.0.1:8091 --db provider.db --webhook http://127.0.0.1:8090/webhooks/provider --secret s
 
-    POST /charges    {"amount", "card", "payment"} with an Idempotency-Key → 201 {"id"}, or 402 for the card "declined"
+    POST /charges    {"amount", "card", "payment"} with an Idempotency-Key → 201 {"id", "amount"}, or 402 for the card
+                     "declined"
     GET  /charges    every charge: {"data": [{"id", "key", "payment", "amount"}]}
     GET  /stats      {"requests", "repeats", "charges", "events", "delivered", "deliveries"}
-    POST /faults     {"lose": 0.3, "twice": true, "slow": 0.05}: from now on so many requests or answers are lost, every
-                     webhook is sent twice, and every charge takes so many seconds
+    POST /faults     {"lose": 0.3, "twice": true, "slow": 0.05, "more": 1}: from now on so many requests or answers are
+                     lost, every webhook is sent twice, and every charge takes so many seconds and so many cents too many
 """
 
 import argparse
@@ -24,7 +25,7 @@ import urllib.request
 import uuid
 
 SCHEMA = """
-create table if not exists charges (key text primary key, id text, payment text, amount integer, card text, status integer);
+create table if not exists charges (key text primary key, id text, payment text, asked integer, amount integer, card text, status integer);
 create table if not exists events (id text primary key, body text, delivered integer not null default 0);
 """
 
@@ -36,7 +37,7 @@ class Provider:
         self.lock = threading.Lock()
         self.webhook = webhook
         self.secret = secret
-        self.faults = {"lose": 0.0, "twice": False, "slow": 0.0}
+        self.faults = {"lose": 0.0, "twice": False, "slow": 0.0, "more": 0}
         self.counts = {"requests": 0, "repeats": 0, "deliveries": 0}
         self.news = threading.Event()
 
@@ -44,24 +45,25 @@ class Provider:
         """(status, answer). The charge and its event are one transaction, so that neither is there without the other."""
         with self.lock:
             self.counts["requests"] += 1
-            known = self.db.execute("select id, payment, amount, card, status from charges where key = ?", (key,)).fetchone()
+            known = self.db.execute("select id, amount, status, payment, asked, card from charges where key = ?", (key,)).fetchone()
             if known:
                 self.counts["repeats"] += 1
-                if known[1:4] != (wish["payment"], wish["amount"], wish["card"]):
+                if known[3:] != (wish["payment"], wish["amount"], wish["card"]):
                     return 422, {"error": "this key was used for another charge"}
-                return known[4], {"id": known[0]}
+                return known[2], {"id": known[0], "amount": known[1]}
             status = 402 if wish["card"] == "declined" else 201
             charge = "ch_" + uuid.uuid4().hex
+            amount = wish["amount"] + self.faults["more"]
             self.db.execute("begin immediate")
-            self.db.execute("insert into charges values (?, ?, ?, ?, ?, ?)",
-                            (key, charge, wish["payment"], wish["amount"], wish["card"], status))
+            self.db.execute("insert into charges values (?, ?, ?, ?, ?, ?, ?)",
+                            (key, charge, wish["payment"], wish["amount"], amount, wish["card"], status))
             if status == 201:
                 event = {"id": "evt_" + uuid.uuid4().hex, "type": "charge.settled", "charge": charge,
-                         "payment": wish["payment"], "amount": wish["amount"]}
+                         "payment": wish["payment"], "amount": amount}
                 self.db.execute("insert into events (id, body) values (?, ?)", (event["id"], json.dumps(event)))
             self.db.execute("commit")
         self.news.set()
-        return status, {"id": charge}
+        return status, {"id": charge, "amount": amount}
 
     def charges(self):
         with self.lock:

@@ -12,6 +12,9 @@ boost::json::object shown(const std::vector<std::string>& row) {
           {"price", std::stoll(row[3])},
           {"status", row[4]}};
 }
+// Trap: no limit. The sum of two amounts would be more than a database can add.
+constexpr std::int64_t kMost = 1'000'000'000;
+
 constexpr const char* kShown = "SELECT id, night, guest, price, status FROM reservations WHERE hotel_id = $1";
 
 }  // namespace
@@ -21,8 +24,8 @@ Response offer_night(Database& database, std::int64_t hotel, const std::string& 
   const auto body = object_in(request.body);
   const std::int64_t rooms = number(body, "rooms");
   const std::int64_t price = number(body, "price");
-  if (hotel <= 0 || rooms <= 0 || price <= 0)
-    return refusal(400, "rooms and price are whole numbers above 0");
+  if (hotel <= 0 || rooms <= 0 || price <= 0 || rooms > kMost || price > kMost)
+    return refusal(400, "rooms and price are whole numbers above 0, and not above 1000000000");
   Transaction tx = database.begin();
   // Trap: DO UPDATE. A late copy would set the free rooms back to what they were before anybody came.
   tx.run(

@@ -11,7 +11,7 @@ import time
 import pytest
 from support.booking import BOB, HOTEL, NIGHT, PRICE, PROVIDER, SECRET, SERVICE, Booking, Child, body_of, is_final, wait_for
 from support.concurrently import all_at_once, background
-from support.probing import free_port
+from support.ports import free_port
 from support.processes import BINARY, ROOT
 
 COPIES = 8
@@ -282,14 +282,57 @@ def test_forged_and_ancient_webhooks_are_refused(booking):
     assert booking.totals()["bank"] == 0
 
 
-def test_events_that_nobody_knows_are_taken_and_equal_ones_with_other_ids_are_two(booking):
+def test_events_that_nobody_knows_are_taken_and_move_no_money(booking):
     for _ in range(2):
-        assert event(booking, "7-abc", "evt_0", type="charge.disputed").status == 200
-        assert event(booking, "7-abc", "evt_1").status == 200
-        assert event(booking, "7-abd", "evt_2").status == 200
-    assert booking.audit()["totals"]["bank"] == 2 * PRICE
-    assert event(booking, "7-abc", "evt_1", note="another payload under the same id").json() == {"received": "before"}
-    assert booking.audit()["totals"]["bank"] == 2 * PRICE
+        assert event(booking, "7-abc", "evt_0", type="charge.disputed").json() == {"ignored": True}
+        assert event(booking, "7-abc", "evt_1").json() == {"ignored": True}
+        assert event(booking, "7-abc", "").status == 400
+    assert booking.totals()["bank"] == 0
+
+
+def test_a_settlement_counts_once_and_for_what_was_charged(booking):
+    payment = booking.pay(reserved(booking)).json()["id"]
+    booking.settle()
+    for amount in (PRICE + 1, -PRICE, 0, float(PRICE), None):
+        assert event(booking, payment, "evt_1", amount=amount).status == 409, amount
+    for event_id in ("evt_1", "evt_2", "evt_2"):
+        assert event(booking, payment, event_id).json() == {"received": "before"}
+    assert booking.check_books()["bank"] == PRICE
+
+
+def test_a_provider_that_charges_another_amount_is_not_taken_at_its_word(booking, key):
+    reservation = reserved(booking)
+    booking.faults(more=100)
+    for _ in range(2):
+        answer = booking.pay(reservation, key)
+        assert answer.status == 503 and answer.header("Retry-After") == "1", answer
+    wait_for(lambda: booking.ask_provider("/stats")["deliveries"], 10, lambda: "the provider says nothing of it")
+    totals = booking.totals()
+    assert totals["paying"] == 1 and totals["paid"] == totals["revenue"] == totals["bank"] == 0, totals
+    assert any("the provider says 201" in service.output() for service in booking.services), "nobody can look into it"
+
+
+def test_amounts_that_cannot_be_added_up_are_refused(booking):
+    for price in (2**63, 2**63 - 1, 10**9 + 1, 0, -1, 1.5, "7", None):
+        answers = [booking.send("PUT", "/hotels/9/nights/2031-01-01", {"rooms": 1, "price": price}) for _ in range(2)]
+        assert {answer.status for answer in answers} == {400}, price
+    assert booking.send("PUT", "/hotels/9/nights/2031-01-01", {"rooms": 10**9, "price": 10**9}).status == 200
+    booking.totals()
+
+
+def test_odd_requests_are_refused_and_none_is_our_mistake(booking):
+    deep = b"[" * 10_000
+    hold = b'{"hotel_id":7,"night":"2031-05-01","guest":%s}'
+    bodies = (b"", b"{", b"null", b"\xff\xfe", deep, hold % b'"\\ud800"', hold % b'"\xff"', hold % b"1e999", hold % b'"a', b"x" * 70_000, b"x" * 10_000_000)
+    for body in bodies:
+        for target in ("/reservations", "/payments", "/webhooks/provider", "/reservations/7-a/cancel"):
+            for _ in range(2):
+                answer = booking.send("POST", target, body, key="odd-" + str(len(body)))
+                assert 400 <= answer.status < 500, (target, body[:40], answer)
+    for target in ("/reservations/" + "a" * 8000, "/hotels/" + "9" * 8000 + "/nights/2031-05-01", "/reservations/-", "/reservations/" + "9" * 30 + "-a", "/%00"):
+        assert booking.send("GET", target).status == 404
+    assert booking.free() == 5
+    booking.totals()
 
 
 # ---- where it lies ----
