@@ -82,6 +82,37 @@ def test_the_program_of_the_page_is_what_the_page_says(prefix, tmp_path):
         service.wait()
 
 
+# What the fragments of the page take for granted.
+AROUND_A_FRAGMENT = """
+#include <sqlite3.h>
+#include <thread>
+#include <stet/http/message.hpp>
+#include <stet/phases.hpp>
+#include <stet/postgres/pool.hpp>
+#include <stet/sqlite/pool.hpp>
+#include <stet/sweeper.hpp>
+void charge(const std::string& key, int amount);
+void fragment(sqlite3* db, stet::Pool& pool, stet::Renewer& renewer, const std::string& account, const std::string& key,
+              const std::string& payload, const stet::Intent& intent, stet::Session& session, const stet::Answer& answer,
+              int amount) {{
+{text}
+}}
+"""
+
+
+def test_the_fragments_of_the_page_compile(prefix, tmp_path):
+    page = (ROOT / "docs" / "library.md").read_text()
+    fragments = [block for block in re.findall(r"```cpp\n(.*?)```", page, re.DOTALL) if "int main" not in block]
+    assert len(fragments) == 5
+    found = {**os.environ, "PKG_CONFIG_PATH": next(prefix.rglob("pkgconfig"))}
+    flags = run("pkg-config", "--cflags", "stet-sqlite", "stet-postgres", "stet-http", env=found).split()
+    for number, block in enumerate(fragments):
+        text = re.sub(r"^#include.*$", "", block, flags=re.MULTILINE)
+        text = re.sub(r"…begin;( rows;)?|commit…|…(?!\))", "", text).replace("(…)", "({})")
+        (tmp_path / f"{number}.cpp").write_text(AROUND_A_FRAGMENT.replace("{text}", text))
+        run("g++-12", "-std=c++20", "-fsyntax-only", *flags, tmp_path / f"{number}.cpp")
+
+
 def test_the_installed_headers_ask_for_neither_boost_nor_a_database(prefix):
     for header in sorted(prefix.rglob("*.hpp")):
         if header.name in ("beast.hpp", "httplib.hpp"):
