@@ -9,7 +9,8 @@ RST = struct.pack("ii", 1, 0)
 
 class FaultProxy:
     """`cut_request_after`, `cut_answer_after`: bytes of that direction to pass before both sides are reset; counted per
-    connection, None for never. `swallow_answers`: answers are read and go nowhere, then the connection is cut."""
+    connection, None for never. `swallow_answers`: answers are read and go nowhere, then the connection is cut. `lose_all()`:
+    what is said from then on by connections that are open goes nowhere, and nobody is told, as on a network that lost them."""
 
     def __init__(self, target):
         self.target = target
@@ -21,6 +22,7 @@ class FaultProxy:
         self.cuts = 0
         self.connections = 0
         self.pairs = set()
+        self.lost = set()
         self.lock = threading.Lock()
         self.closing = False
         self.listener = socket.create_server(("127.0.0.1", 0), backlog=128)
@@ -42,6 +44,10 @@ class FaultProxy:
             pairs = list(self.pairs)
         for pair in pairs:
             self._cut(pair)
+
+    def lose_all(self):
+        with self.lock:
+            self.lost |= self.pairs
 
     def _connect(self):
         """To a (host, port), or to the path of a unix socket."""
@@ -99,6 +105,10 @@ class FaultProxy:
             while True:
                 data = source.recv(65536)
                 self.pause.wait()
+                if pair in self.lost:
+                    if not data:
+                        return
+                    continue
                 if not data:
                     sink.shutdown(socket.SHUT_WR)
                     return

@@ -1,7 +1,10 @@
 #include "stores/postgres/link.hpp"
 
 #include <algorithm>
+#include <set>
 #include <utility>
+
+#include "stores/postgres/rows.hpp"
 
 namespace stet::stores::postgres {
 namespace {
@@ -13,6 +16,10 @@ constexpr std::chrono::milliseconds kLongestPause = 1s;
 // A server that waits for a synchronous standby holds every operation that came, with its connection. More of
 // them would only take the connections that others need; when one of them ends, the server is tried again.
 constexpr std::size_t kMostSilent = 3;
+// Which of our backends are still at it. One that has answered is idle, whether the answer came through or not, and of
+// a server that was lost there is none on the next.
+constexpr const char* kBusy =
+    "SELECT pid FROM pg_stat_activity WHERE pid = ANY ($1) AND state IS DISTINCT FROM 'idle' AND pid <> pg_backend_pid()";
 
 }  // namespace
 
@@ -29,6 +36,7 @@ void Watch::say_once(const std::string& line) {
 
 void Watch::reached(const Identity& identity) {
   const std::lock_guard lock(mutex_);
+  when_ = std::chrono::steady_clock::now();
   const std::optional<Identity> before = last_;
   last_ = identity;
   if (before) {  // what this server does not tell stays as it was known
@@ -47,11 +55,17 @@ void Watch::reached(const Identity& identity) {
   }
 }
 
+bool Watch::reached_since(std::chrono::steady_clock::time_point moment) {
+  const std::lock_guard lock(mutex_);
+  return when_ > moment;
+}
+
 Link::Link(std::string url, Durability durability, std::chrono::milliseconds operation_time, Watch& watch)
     : url_(std::move(url)), durability_(durability), operation_time_(operation_time), watch_(watch) {}
 
 void Link::open(OpenOptions::Missing missing) {
   const Server server = connect(missing);
+  watch_.reached(server.identity);
   if (!server.warning.empty()) watch_.say(server.warning);
 }
 
@@ -62,7 +76,6 @@ Server Link::connect(OpenOptions::Missing missing) {
     throw StoreError(StoreFailure::incompatible, "PostgreSQL: there is no schema stet in this database");
   }
   prepare_schema(connection, server.schema);
-  watch_.reached(server.identity);
   connection_ = std::move(connection);
   return server;
 }
@@ -70,29 +83,50 @@ Server Link::connect(OpenOptions::Missing missing) {
 Connection& Link::get() {
   if (connection_ && connection_->is_alive()) return *connection_;
   connection_.reset();
-  refuse_while_others_wait();
-  if (std::chrono::steady_clock::now() < next_try_) throw StoreError(StoreFailure::not_written, why_not_);
+  std::erase_if(silent_, [](Connection& connection) { return connection.has_ended(); });
+  // A pause ends early when another connection of this gateway has been made meanwhile.
+  if (std::chrono::steady_clock::now() < next_try_ && !watch_.reached_since(tried_)) {
+    throw StoreError(StoreFailure::not_written, why_not_);
+  }
   try {
-    connect(OpenOptions::Missing::refuse);
+    return connect_again();
   } catch (const StoreError& error) {
+    connection_.reset();
     why_not_ = error.what();
     watch_.say_once(why_not_);
     pause();
     throw StoreError(StoreFailure::not_written, why_not_);
   }
+}
+
+Connection& Link::connect_again() {
+  const Server server = connect(OpenOptions::Missing::refuse);
+  if (silent_.size() >= kMostSilent && server.way == Server::Way::direct) forget_who_was_answered();
+  if (silent_.size() >= kMostSilent) {
+    throw StoreError(StoreFailure::not_written, "PostgreSQL still has not answered earlier operations");
+  }
+  watch_.reached(server.identity);
   return *connection_;
+}
+
+// A network may have lost the answers, or the end of the connections, and keep that to itself: the server knows. (A
+// pooler has numbers of its own for them.)
+void Link::forget_who_was_answered() {
+  Array ours(Type::int4);
+  for (const Connection& connection : silent_) ours.add(std::int32_t{PQbackendPID(connection.get())});
+  Parameters parameters;
+  parameters.add(ours);
+  const ResultPtr busy = connection_->run(kBusy, parameters);
+  std::set<std::int64_t> pids;
+  for (int i = 0; i < PQntuples(busy.get()); ++i) pids.insert(Row(busy.get(), i).integer("pid"));
+  std::erase_if(silent_, [&](const Connection& connection) { return !pids.contains(PQbackendPID(connection.get())); });
 }
 
 void Link::pause() {
   longest_pause_ = std::clamp(longest_pause_ * 2, kFirstPause, kLongestPause);
   std::uniform_int_distribution<std::int64_t> some(0, longest_pause_.count());
-  next_try_ = std::chrono::steady_clock::now() + std::chrono::milliseconds(some(random_));
-}
-
-void Link::refuse_while_others_wait() {
-  std::erase_if(silent_, [](Connection& connection) { return connection.has_ended(); });
-  if (silent_.size() < kMostSilent) return;
-  throw StoreError(StoreFailure::not_written, "PostgreSQL still has not answered earlier operations");
+  tried_ = std::chrono::steady_clock::now();
+  next_try_ = tried_ + std::chrono::milliseconds(some(random_));
 }
 
 void Link::failed(const PgError& error) {

@@ -22,12 +22,15 @@ class Watch {
   // From any thread. Raises the alarm when it is another server than the last one, or one that was promoted
   // meanwhile.
   void reached(const Identity& identity);
+  // Whether one of the connections has reached a server since then.
+  bool reached_since(std::chrono::steady_clock::time_point moment);
   void say(std::string_view line);
   void say_once(const std::string& line);
 
  private:
   std::mutex mutex_;
   std::optional<Identity> last_;
+  std::chrono::steady_clock::time_point when_{};
   std::string said_;
   const Say notice_;
   const Say alarm_;
@@ -53,8 +56,9 @@ class Link {
 
  private:
   Server connect(OpenOptions::Missing missing);
+  Connection& connect_again();
   void pause();
-  void refuse_while_others_wait();
+  void forget_who_was_answered();
 
   const std::string url_;
   const Durability durability_;
@@ -63,6 +67,7 @@ class Link {
   std::optional<Connection> connection_;
   std::vector<Connection> silent_;  // whose operation was given up; the server may still be at it
   std::string why_not_;
+  std::chrono::steady_clock::time_point tried_{};
   std::chrono::steady_clock::time_point next_try_{};
   std::chrono::milliseconds longest_pause_{0};  // none yet: the first attempt after a loss comes at once
   std::minstd_rand random_{std::random_device{}()};

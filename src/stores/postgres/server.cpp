@@ -14,7 +14,8 @@ constexpr const char* kInspect =
     "SELECT current_setting('server_version_num') AS version, pg_is_in_recovery() AS standby,"
     " current_setting('synchronous_commit') AS commits, current_setting('fsync') AS fsync,"
     " current_setting('server_encoding') AS encoding, to_regnamespace('stet') IS NOT NULL AS schema,"
-    " has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE') AS may_ask";
+    " has_function_privilege('pg_catalog.pg_control_system()', 'EXECUTE') AS may_ask,"
+    " current_setting('transaction_isolation') AS isolation, pg_backend_pid() AS pid";
 constexpr const char* kTimeline =
     "SELECT ('x' || substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8))::bit(32)::int AS timeline";
 constexpr const char* kSystem = "SELECT system_identifier::text AS system FROM pg_control_system()";
@@ -116,6 +117,19 @@ void create(Connection& connection) {
   }
 }
 
+// A batch is one transaction, which has to see what others commit while it runs. What is set through a pooler would
+// meet its other clients.
+void read_committed(Connection& connection, const std::string& isolation, Server::Way way) {
+  if (isolation == "read committed") return;
+  if (way == Server::Way::direct) {
+    connection.run("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL READ COMMITTED");
+    return;
+  }
+  refuse("default_transaction_isolation is " + isolation +
+         " for this role and database, behind a pooler; run ALTER ROLE … SET default_transaction_isolation = "
+         "'read committed'");
+}
+
 }  // namespace
 
 Server inspect(Connection& connection, Durability durability) {
@@ -142,6 +156,8 @@ Server inspect(Connection& connection, Durability durability) {
         "SET synchronous_commit = on, or say store_options.durability = \"os\" on purpose");
   }
   Server server;
+  if (number(text(said, "pid")) != PQbackendPID(connection.get())) server.way = Server::Way::through_a_pooler;
+  read_committed(connection, text(said, "isolation"), server.way);
   server.schema = yes(said, "schema") ? Schema::present : Schema::missing;
   server.identity = identity(connection, yes(said, "may_ask"));
   if (text(said, "fsync") == "off")

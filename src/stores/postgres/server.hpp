@@ -21,13 +21,16 @@ struct Identity {
 enum class Schema : std::uint8_t { missing, present };
 
 struct Server {
+  enum class Way : std::uint8_t { direct, through_a_pooler };
   Identity identity;
+  Way way = Way::direct;
   Schema schema = Schema::missing;
   std::string warning;  // for the log; empty: none
 };
 
 // Throws StoreError{incompatible}, whose text says what to do, when this server must not be used: too old, a
 // standby, text in an encoding that does not keep it, commits that are acknowledged before they are durable.
+// Statements of this connection that are no part of a transaction are READ COMMITTED from then on.
 Server inspect(Connection& connection, Durability durability);
 
 // Creates what is not there, when this role may; two gateways that start at once do not collide. An existing
