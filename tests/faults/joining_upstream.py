@@ -5,6 +5,7 @@
     after=S   between COMMIT and the answer                              lose    commits, and breaks the connection
     refuse    answers 429 without an effect                              fail    answers 500 after a rollback
     plain     commits its effect without stet.complete                   fence   the same, after stet.fence
+    prepare   prepares the transaction under the key's name, leaves it there, and answers 500
 """
 
 import http.server
@@ -99,6 +100,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     sql.execute("select stet.complete(%s, 201, %s, %s)",
                                 (self.headers["Stet-Token"], '[["Content-Type", "application/json"]]', body.encode()))
                 sleep("hold")
+                if "prepare" in wishes:
+                    sql.execute("prepare transaction %s", (key,))
+                    return self.answer(500, FAILURE)
                 db.commit()
         except psycopg2.Error as error:
             print(f"{error.pgcode} {key} attempt {attempt}: {error}".strip(), flush=True)

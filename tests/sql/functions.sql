@@ -87,6 +87,38 @@ SELECT test.raises('STET1', format('SELECT stet.complete(%L, 200, %L, %L)', :'to
 SELECT test.raises('STET1', format('SELECT stet.complete(%L, 200, %L, %L)', :'token', '[["A", "c"]]', 'same'));
 SELECT test.raises('STET1', format('SELECT stet.complete(%L, 201, %L, %L)', :'token', '[["A", "b"]]', 'same'));
 
+--- a service whose role does not wait for the disk waits for it when it claims or completes, and only then
+SET synchronous_commit = off;
+BEGIN;
+SELECT test.equal('before', current_setting('synchronous_commit'), 'off');
+SELECT test.claimed('durable') AS token \gset
+SELECT test.equal('claim', current_setting('synchronous_commit'), 'on');
+COMMIT;
+SELECT test.equal('after', current_setting('synchronous_commit'), 'off');
+BEGIN;
+SAVEPOINT s;
+SELECT stet.complete(:'token', 200, '[]', 'x');
+SELECT test.equal('complete', current_setting('synchronous_commit'), 'on');
+ROLLBACK TO SAVEPOINT s;
+SELECT test.equal('undone', current_setting('synchronous_commit'), 'off');
+SELECT stet.advance(:'token', 'half');
+SELECT test.equal('advance', current_setting('synchronous_commit'), 'on');
+ROLLBACK;
+SET synchronous_commit = local;
+BEGIN;
+SELECT stet.complete(:'token', 200, '[]', 'x');
+SELECT test.equal('a choice that survives a crash', current_setting('synchronous_commit'), 'local');
+COMMIT;
+
+--- what is a token and what is a header does not hang on how the session reads its strings
+SET standard_conforming_strings = off;
+SET client_min_messages = error;
+SELECT test.claimed('strings') AS token \gset
+SELECT test.raises('22023', format('SELECT stet.fence(%L)', replace(:'token', '.', 'x')));
+SELECT test.raises('22023', format('SELECT stet.complete(%L, 200, %L, %L)', :'token', h, ''))
+  FROM jsonb_build_array(jsonb_build_array('A', 'b' || chr(10) || 'c')) h;
+SELECT stet.complete(:'token', 200, '[["A", "b c"]]', 'x');
+
 --- a retention of its own rules over the record's
 SELECT test.claimed('short') AS token \gset
 SELECT stet.complete(:'token', 200, '[]', '', '10 s');

@@ -66,6 +66,7 @@ class PostgresStore final : public Store {
       : shared_(std::move(shared)),
         operation_time_(options.operation_time),
         listing_time_(options.listing_time),
+        caller_(options.durability == Durability::full ? Caller::gateway : Caller::gateway_at_ease),
         link_(url, options.durability, options.operation_time, shared_->watch) {}
 
   void connect(OpenOptions::Missing missing) { link_.open(missing); }
@@ -178,7 +179,7 @@ class PostgresStore final : public Store {
       Connection& connection = link_.get();
       const MonoTime before = shared_->clocks.mono();
       try {
-        const ResultPtr result = connection.run(Round::statement(Caller::gateway), round.parameters());
+        const ResultPtr result = connection.run(Round::statement(caller_), round.parameters());
         Round::Told told = round.read(result.get(), outcomes);
         link_.succeeded();
         remember(batch, outcomes, told.answered, before);
@@ -325,6 +326,7 @@ class PostgresStore final : public Store {
   const std::shared_ptr<Shared> shared_;
   const std::chrono::milliseconds operation_time_;
   const std::chrono::milliseconds listing_time_;
+  const Caller caller_;
   Link link_;
   bool any_written_ = false;  // by this batch
 };

@@ -228,7 +228,12 @@ Round::Round(std::span<const Command> batch, Places places, Foreign foreign) : b
 
 const char* Round::statement(Caller caller) {
   switch (caller) {
+    // A configuration that is reloaded reaches connections that are open.
     case Caller::gateway:
+      return "SELECT *, CASE current_setting('synchronous_commit') WHEN 'off'"
+             " THEN set_config('synchronous_commit', 'on', true) END AS commits"
+             " FROM stet.execute(" STET_34_PARAMETERS ")";
+    case Caller::gateway_at_ease:
       return "SELECT * FROM stet.execute(" STET_34_PARAMETERS ")";
     case Caller::session_of_owner:
       return "SELECT * FROM stet.execute(" STET_34_PARAMETERS ",true)";

@@ -29,7 +29,12 @@ std::optional<Store::Failed> unfit(const Command& command);
 enum class Foreign : std::uint8_t { wait, answer_in_progress };  // another transaction's uncommitted claim
 // Who calls, and so which function and how it treats the lease: in somebody's open transaction that stays as
 // it is, because others renew it meanwhile.
-enum class Caller : std::uint8_t { gateway, session_of_owner, session_of_application };
+enum class Caller : std::uint8_t {
+  gateway,
+  gateway_at_ease,  // takes synchronous_commit = off as it finds it (Durability::os)
+  session_of_owner,
+  session_of_application
+};
 
 class Round {
  public:

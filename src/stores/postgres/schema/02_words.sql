@@ -53,13 +53,24 @@ CREATE TYPE stet.token AS (scope bytea, key bytea, nonce uuid, attempt integer);
 CREATE FUNCTION stet.read_token(token text) RETURNS stet.token
 LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE
-  parts text[] := regexp_match(token, '^v1\.([1-9][0-9]{0,9})\.([0-9a-f]{32})\.((?:[0-9a-f]{2})*)\.((?:[0-9a-f]{2})*)$');
+  parts text[] := regexp_match(token, '^v1[.]([1-9][0-9]{0,9})[.]([0-9a-f]{32})[.]((?:[0-9a-f]{2})*)[.]((?:[0-9a-f]{2})*)$');
 BEGIN
   IF parts IS NULL OR parts[1]::bigint > 2147483647 THEN
     RAISE 'this is no token: pass the header Stet-Token, or what stet.claim returned, unchanged'
       USING ERRCODE = '22023';
   END IF;
   RETURN ROW(decode(parts[3], 'hex'), decode(parts[4], 'hex'), parts[2]::uuid, parts[1]::integer)::stet.token;
+END
+$$;
+
+-- In a service's transaction: whoever sees its claim or its answer acts upon it, so a crash must not lose them, whatever
+-- the service's role says of its own rows.
+CREATE FUNCTION stet.be_durable() RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF current_setting('synchronous_commit') = 'off' THEN
+    PERFORM set_config('synchronous_commit', 'on', true);
+  END IF;
 END
 $$;
 
@@ -91,7 +102,7 @@ BEGIN
     FOR pair IN SELECT value FROM jsonb_array_elements(headers) LOOP
       CONTINUE WHEN jsonb_typeof(pair) = 'array' AND jsonb_array_length(pair) = 2
         AND jsonb_typeof(pair -> 0) = 'string' AND jsonb_typeof(pair -> 1) = 'string'
-        AND pair ->> 0 ~ '^[!#$%&''*+.^_`|~0-9A-Za-z-]+$' AND pair ->> 1 !~ '[\x01-\x08\x0a-\x1f\x7f]';
+        AND pair ->> 0 ~ '^[!#$%&''*+.^_`|~0-9A-Za-z-]+$' AND pair ->> 1 !~ E'[\x01-\x08\x0a-\x1f\x7f]';
       RAISE 'headers: % is no [name, value] that can be sent', pair USING ERRCODE = '22023';
     END LOOP;
     RETURN;

@@ -114,6 +114,7 @@ DECLARE
   free   integer[] := '{}';
   absent record;
 BEGIN
+  PERFORM stet.be_durable();
   FOR absent IN
     SELECT c.n::integer AS n, c.scope, c.key, stet.lock_number(c.scope, c.key) AS number
       FROM unnest(c_scope, c_key) WITH ORDINALITY AS c (scope, key, n)

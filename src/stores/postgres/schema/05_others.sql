@@ -6,6 +6,7 @@
 CREATE FUNCTION stet.hold(o_scope bytea[], o_key bytea[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
+  PERFORM stet.be_durable();
   PERFORM pg_advisory_xact_lock(stet.lock_number(s.scope, s.key))
      FROM (SELECT scope, key FROM unnest(o_scope, o_key) AS u (scope, key) ORDER BY 1, 2 OFFSET 0) s;
   PERFORM FROM unnest(o_scope, o_key) AS u (scope, key)
