@@ -2,13 +2,14 @@
 // PUT /orders/{uuid}: the client names what it creates, so its name is the key.
 //
 // Use it when the client can keep an id before it sends (it has to keep a key otherwise).
+//
 // Traps
 // - An upsert (DO UPDATE): a late copy of the first PUT would undo a change made since. Insert, or leave
-// alone.
+//   alone.
 // - Reading in the same statement as the insert: PostgreSQL's loser sees neither row. Read in a new
-// statement.
+//   statement.
 // - Believing that a UUID belongs to whoever sends it: the owner is part of the key, or one customer answers
-// for another's.
+//   for another's.
 // - Answering 409 to a repeat. The same content is the same order: the answer is the first one's.
 
 #include "../sql/sql.hpp"

@@ -2,16 +2,15 @@
 // POST /transfers: several rows that change together, in one database. One transaction is all it needs.
 //
 // Use it as long as everything that must happen together can stand in one database; it is worth some effort
-// to keep it so. Traps
+// to keep it so.
+//
+// Traps
 // - The row that excludes a copy in another transaction than the money: at a crash between them either a copy
-// moves the
-//   money again, or it is told "done" of what was never done.
+//   moves the money again, or it is told "done" of what was never done.
 // - Locking the two accounts in the order of the request: A→B and B→A at once are a deadlock. Always in one
-// order; and the
-//   transaction that loses is rolled back, so run it again.
+//   order; and the transaction that loses is rolled back, so run it again.
 // - A call to another service inside the transaction. It cannot be rolled back, and holds the locks: that is
-// a saga
-//   (saga.hpp), or recovery points (the booking service).
+//   a saga (saga.hpp), or recovery points (the booking service).
 
 #include <algorithm>
 

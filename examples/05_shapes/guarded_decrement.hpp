@@ -2,20 +2,20 @@
 // POST /holds: takes one from a stock, once for each hold, and never more than there is.
 //
 // Use it for seats, rooms, vouchers, credit: whatever runs out.
+//
 // Traps
 // - SELECT the stock, compare, UPDATE: two at once both see the last one. The comparison belongs into the
-// UPDATE's WHERE.
+//   UPDATE's WHERE.
 // - The decrement alone: a copy takes another one. The row of the hold, whose primary key excludes, comes
-// first.
+//   first.
 // - Keeping that row when the stock was empty: the copy of a refused request would be told that it holds
-// something. Both or
-//   neither, so roll back.
+//   something. Both or neither, so roll back.
 // - Deleting the row when it is given back: a late copy of the first request would hold again. The row stays
-// and says so.
+//   and says so.
 // - Giving back what is not held. That is a transition (transition.hpp), and only the one that makes it moves
-// the stock.
+//   the stock.
 // - On PostgreSQL `INSERT … SELECT … WHERE (SELECT count(*) …) < 10`: two at once both count nine. Counting
-// locks nothing.
+//   locks nothing.
 
 #include "../sql/sql.hpp"
 #include "outcome.hpp"

@@ -3,12 +3,13 @@
 // key.
 //
 // Use it when that name is truly one for each intent, and given by whoever sends.
+//
 // Traps
 // - Too narrow: `number` alone. Two suppliers both have an invoice 2031-1, and the second one's is swallowed.
 // - Too wide: the amount in the key. A corrected copy is a second invoice, which is paid, too.
 // - One name in two spellings: " 2031-1" and "2031-1". Normalise before, and let a CHECK hold it.
 // - SELECT, then INSERT, without a constraint: two at once both find nothing. Only a unique constraint
-// excludes.
+//   excludes.
 // - Swallowing what differs. The same number with another amount is a mistake somewhere, and must be said.
 
 #include "../sql/sql.hpp"

@@ -4,25 +4,23 @@
 //
 // Where keys stop helping
 // - A key makes each step happen at most once. It does not make two steps both happen, or neither: between
-// them everybody
-//   sees a flight without a room, and may act on it.
+//   them everybody sees a flight without a room, and may act on it.
 // - It does not undo. Compensation is a step of its own, with a key of its own fate: it may be lost, repeated
-// and cut short
-//   like any other, and unlike others it may not fail for good. Somebody must repeat it until it is through.
+//   and cut short like any other, and unlike others it may not fail for good. Somebody must repeat it until
+//   it is through.
 // - It does not help where nothing can be undone (a letter, a payout). Such a step goes last, when nothing
-// can fail after it. What can be one transaction should be one (compound.hpp).
+//   can fail after it. What can be one transaction should be one (compound.hpp).
 //
 // Traps
 // - Undoing only what is known to be done. A step whose answer was lost may have been done: undo every step
-// that was begun,
-//   by its key.
+//   that was begun, by its key.
 // - A copy of a step that comes after its undoing, and does it again. `cancel` must be remembered under the
-// step's key even
-//   when there was nothing to cancel; the provider that cannot do that must be asked until it knows.
+//   step's key even when there was nothing to cancel; the provider that cannot do that must be asked until it
+//   knows.
 // - Keys made at random on each run: the run after a crash books a second flight. They derive from the trip's
-// own id.
+//   own id.
 // - Undoing first, and noting that afterwards: another run, which still sees "flying", books the room
-// meanwhile.
+//   meanwhile.
 
 #include "../sql/sql.hpp"
 #include "outcome.hpp"

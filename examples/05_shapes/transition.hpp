@@ -2,17 +2,16 @@
 // POST /parcels/{id}/ship: a step of a state machine, which can be taken once.
 //
 // Use it wherever the business already has states: cancel, approve, ship, close.
+//
 // Traps
 // - Setting the state without naming the one it comes from: a copy that comes late ships what was returned
-// meanwhile.
+//   meanwhile.
 // - Doing what hangs on the step (points, stock, a message) although no row changed. Only the request that
-// has made the
-//   step does them, in the same transaction.
+//   has made the step does them, in the same transaction.
 // - Answering 409 to a repeat because the parcel "is not packed any more". It is shipped, which was asked
-// for.
+//   for.
 // - Steps that can be taken again (pause, resume, pause): a late copy of the first "pause" would pause again.
-// Such a step
-//   needs the version (versioned_update.hpp) or a key.
+//   Such a step needs the version (versioned_update.hpp) or a key.
 
 #include "../sql/sql.hpp"
 #include "outcome.hpp"

@@ -2,13 +2,14 @@
 // PATCH /profiles/{id} with If-Match: "7": a change that names the version it was made for.
 //
 // Use it for edits of something that people share: it also stops two different edits from overwriting each
-// other. Traps
+// other.
+//
+// Traps
 // - SELECT the version, compare, UPDATE: two may compare at once. The comparison belongs into the UPDATE's
-// WHERE.
+//   WHERE.
 // - Taking "no row changed" for a conflict. It is also what the copy of a request sees that has succeeded:
-// its own work
-//   stands there as version + 1. Whoever answers 412 to it makes the client apply its edit again, to what it
-//   already changed.
+//   its own work stands there as version + 1. Whoever answers 412 to it makes the client apply its edit
+//   again, to what it already changed.
 // - The version made from a clock: two changes in one tick.
 
 #include "../sql/sql.hpp"
