@@ -31,7 +31,7 @@ TEST(Effects, of_a_command_that_hangs_end_at_the_time_limit) {
   const auto begun = Clock::now();
   const auto count = effects_of_command("sleep 30 & sleep 30")->count(impatient);
   EXPECT_NE(count.error().find("did not end in time"), std::string::npos);
-  EXPECT_LT(Clock::now() - begun, std::chrono::seconds(5));
+  EXPECT_LT(Clock::now() - begun, std::chrono::seconds(20));
 }
 
 TEST(Effects, of_a_request_say_why_they_cannot_be_counted) {

@@ -21,7 +21,7 @@ class Broken {
     Settings settings;
     settings.request.url = {Scheme::http, "127.0.0.1", listener_.endpoint().port, "/"};
     settings.request_timeout = std::chrono::milliseconds(300);
-    settings.timeout = std::chrono::seconds(5);
+    settings.timeout = std::chrono::seconds(60);
     return settings;
   }
 
@@ -48,7 +48,7 @@ std::string verdict_of(Broken::Way way) {
   const Broken server(way);
   const auto begun = Clock::now();
   const Report report = run(server.settings());
-  EXPECT_LT(Clock::now() - begun, std::chrono::seconds(3));
+  EXPECT_LT(Clock::now() - begun, std::chrono::seconds(20));
   EXPECT_EQ(exit_code({report}), 3);
   EXPECT_TRUE(report.findings.empty());
   return report.verdict();
