@@ -8,6 +8,7 @@ from support.booking import HOTEL, NIGHT, Booking
 from support.probing import probe
 
 ROUNDS = 20
+SECONDS = 60  # within which a probe begins
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -40,13 +41,13 @@ def test_payments_pass_everything_that_applies_with_the_providers_own_count(book
     reservation = booking.reserve().json()["id"]
     booking.services[0].end()
     first = int(time.time()) % 1_000_000 * 1000
-    rows = ",".join(f"('{HOTEL}-{n}')" for second in range(8) for n in range(first + second * 1000, first + second * 1000 + 700))
+    rows = ",".join(f"('{HOTEL}-{n}')" for second in range(SECONDS) for n in range(first + second * 1000, first + second * 1000 + 700))
     same = f"FROM reservations WHERE id = '{reservation}'"
     booking.sql("CREATE TABLE minted (id TEXT)", f"INSERT INTO minted VALUES {rows}",
                 f"INSERT INTO reservations (hotel_id, id, account, night, guest, price, status) SELECT hotel_id, m.id, account, night, guest, "
                 f"price, status FROM minted m CROSS JOIN (SELECT * {same}) r",
                 f"INSERT INTO holds SELECT {HOTEL}, id, '{NIGHT}' FROM minted", "DROP TABLE minted",
-                f"UPDATE nights SET free = free - {8 * 700}")
+                f"UPDATE nights SET free = free - {SECONDS * 700}")
     provider = "http://%s:%d" % booking.provider_address
     # Left out: new-intent (a reservation is paid once, under whatever key) and other-caller (who may not pay it).
     verdict = probed(booking, "/payments", f'{{"reservation_id":"{HOTEL}-{{{{n}}}}","card":"visa"}}', "--effects",
