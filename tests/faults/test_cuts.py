@@ -83,31 +83,28 @@ def check_truth(client, upstream, key, first):
     assert len(upstream.effects_of(key)) == effects, "ran again after an unknown outcome"
 
 
-def test_a_request_cut_at_any_byte_on_its_way_to_the_upstream(behind_proxy, upstream, key):
-    client = behind_proxy.client(AUTH)
+def outcomes_of_cuts(gateway, upstream, key, direction, places):
+    """One request after the other, each cut after so many bytes in this direction: what was said of them, all of it true."""
+    client = gateway.client(AUTH)
     outcomes = set()
-    for at in [0, 1, *range(20, 700, 31)]:
-        behind_proxy.proxy.cut_request_after = at
-        behind_proxy.proxy.cut_all()
+    for at in places:
+        setattr(gateway.proxy, direction, at)
+        gateway.proxy.cut_all()
         name = f"{key}-{at:04d}"
         first = client.post(key=name)
-        behind_proxy.proxy.cut_request_after = None
+        setattr(gateway.proxy, direction, None)
         outcomes.add(first.outcome)
         check_truth(client, upstream, name, first)
+    return outcomes
+
+
+def test_a_request_cut_at_any_byte_on_its_way_to_the_upstream(behind_proxy, upstream, key):
+    outcomes = outcomes_of_cuts(behind_proxy, upstream, key, "cut_request_after", [0, 1, *range(20, 700, 31)])
     assert outcomes >= {"unknown", "completed"}
 
 
 def test_an_answer_cut_at_any_byte_on_its_way_from_the_upstream(behind_proxy, upstream, key):
-    client = behind_proxy.client(AUTH)
-    outcomes = set()
-    for at in [0, 1, *range(10, 220, 13)]:
-        behind_proxy.proxy.cut_answer_after = at
-        behind_proxy.proxy.cut_all()
-        name = f"{key}-{at:04d}"
-        first = client.post(key=name)
-        behind_proxy.proxy.cut_answer_after = None
-        outcomes.add(first.outcome)
-        check_truth(client, upstream, name, first)
+    outcomes = outcomes_of_cuts(behind_proxy, upstream, key, "cut_answer_after", [0, 1, *range(10, 220, 13)])
     assert outcomes == {"unknown", "completed"}
     # Some may have met a pooled connection in the moment of its cut, and reached nobody.
     assert len(upstream.effects) > 10

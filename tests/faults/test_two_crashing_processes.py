@@ -14,6 +14,22 @@ FAULTS = ["", "", "", "", "delay=100ms", "lose-answer", "cut", "cut-answer", "fa
           "answer-delay=150ms", "fail-after=500"]
 
 
+def check(key, tries, charges, last):
+    """One key's history, [(began, ended, answer)], and its last answer against the demo's ledger."""
+    assert len(charges) <= 1, (key, charges, tries)
+    charged = [a for _, _, a in tries if a is not None and a.problem is None and a.status == 201]
+    assert len({a.body for a in charged}) <= 1, (key, tries)
+    for answer in charged:
+        assert charges and json.loads(answer.body)["response_id"] == charges[0]["response_id"], (key, tries)
+    for began, _, answer in tries:
+        if answer is not None and answer.outcome == "not-executed":
+            earlier = [e for _, e, a in tries if a is not None and a.outcome in ("completed", "replayed") and e < began]
+            assert not earlier, (key, tries)
+    assert last is not None and last.outcome in ("replayed", "unknown", "completed"), (key, last)
+    if last.outcome == "unknown":
+        assert last.problem == "outcome-unknown" and not charged, (key, tries)
+
+
 def test_neither_crash_doubles_or_loses_a_charge(start_demo, start_gateway):
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
@@ -69,24 +85,9 @@ def test_neither_crash_doubles_or_loses_a_charge(start_demo, start_gateway):
     ledger = collections.defaultdict(list)
     for charge in demo.charges():
         ledger[charge["idempotency_key"]].append(charge)
-    outcomes = {"replayed": 0, "unknown": 0, "completed": 0}
     for key, made in tries.items():
-        charges = ledger[key]
-        assert len(charges) <= 1, (seed, key, charges, made)
-        answers = [a for _, _, a in made if a is not None and a.problem is None]
-        charged = [a for a in answers if a.status == 201]
-        assert len({a.body for a in charged}) <= 1, (seed, key, made)
-        for answer in charged:
-            assert charges and json.loads(answer.body)["response_id"] == charges[0]["response_id"], (seed, key, made)
-        for began, _, answer in made:
-            if answer is not None and answer.outcome == "not-executed":
-                earlier = [e for _, e, a in made if a is not None and a.outcome in ("completed", "replayed") and e < began]
-                assert not earlier, (seed, key, made)
-        last = final[key]
-        assert last is not None and last.outcome in outcomes, (seed, key, last)
-        outcomes[last.outcome] += 1
-        if last.outcome == "unknown":
-            assert last.problem == "outcome-unknown" and not charged, (seed, key, made)
+        check(key, made, ledger[key], final[key])
+    outcomes = collections.Counter(last.outcome for last in final.values())
     print(kills, outcomes, f"{len(tries)} keys, {sum(map(len, tries.values()))} tries")
     assert outcomes["replayed"] and outcomes["unknown"], f"vacuous: {outcomes}"
     assert gateway.operations("?state=pending") == []
