@@ -309,6 +309,32 @@ def test_a_renewal_does_not_wait_for_an_open_completion(begin, key):
     assert gateway.answer(key) == ("in_progress", None)
 
 
+# ---- sweep ----
+
+CLAIM = ("select verdict from stet.execute(c_scope => '{s}', c_key => array[%s]::text[]::bytea[], c_nonce => array[gen_random_uuid()], "
+         "c_fingerprint => '{f}', c_recipe => array[''], c_method => array[''], c_path => '{/}', c_scope_rule => array[''], "
+         "c_on_unknown => '{0}', c_retention_ms => '{1000}', c_tombstone_ms => '{1}', c_lease_ms => '{1000}')")
+
+
+# One that pg_cron or a person runs, in a transaction that stays open.
+@pytest.mark.parametrize("left_by", ["a release", "a completion"])
+def test_a_sweep_that_is_left_open_keeps_no_gateway_waiting(begin, key, left_by):
+    service, sweep, gateway, other = begin(), begin(), begin(), begin()
+    token = committed_claim(begin, key, lease="1 ms")
+    if left_by == "a release":
+        service.row("select stet.release(%s)", token)
+    else:
+        service.complete(token)
+    service.commit()
+    sweep.row("select * from stet.sweep(1000)")
+    gateway.row("set statement_timeout = '2 s'")
+    assert gateway.value(CLAIM, key) in (10, 4)  # "locked", or what stands there
+    assert gateway.value(CLAIM, key + "-another") == 1
+    gateway.commit()
+    sweep.commit()
+    assert other.value(CLAIM, key) == (1 if left_by == "a release" else 4)
+
+
 # ---- receive ----
 
 

@@ -54,12 +54,14 @@ BEGIN
    USING unnest(scopes, places, fates) AS due (scope, place, fate)
    WHERE due.fate = 'gone' AND o.ctid = due.place AND o.scope = due.scope;
 
-  stale := stet.sweep_leases(limit_rows, at);
-  more := limit_rows > 0 AND (coalesce(cardinality(places), 0) = limit_rows OR stale = limit_rows);
+  stale := stet.sweep_leases(least(limit_rows, 1000), at);
+  more := limit_rows > 0 AND (coalesce(cardinality(places), 0) = limit_rows OR stale = least(limit_rows, 1000));
 END
 $$;
 
--- Leases whose operation has moved on: a service completed it in its own transaction.
+-- Leases whose operation has moved on: a service completed it in its own transaction. Where there is no operation any
+-- more, the next claim writes to the lease that was left; should this transaction stay open, that claim must find its
+-- lock taken and not wait for the row. (So there are at most a thousand: locks are scarce.)
 CREATE FUNCTION stet.sweep_leases(limit_rows integer, at timestamptz) RETURNS integer
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -72,6 +74,8 @@ BEGIN
              AND NOT EXISTS (SELECT FROM stet.operations o
                               WHERE o.scope = l.scope AND o.key = l.key AND o.nonce = l.nonce
                                 AND o.attempt = l.attempt AND o.state IN (0, 2) OFFSET 0)
+             AND (EXISTS (SELECT FROM stet.operations o WHERE o.scope = l.scope AND o.key = l.key OFFSET 0)
+                  OR pg_try_advisory_xact_lock(stet.lock_number(l.scope, l.key)))
            LIMIT limit_rows
              FOR UPDATE SKIP LOCKED) s;
   -- The rows are held: what is read now cannot change under them.
