@@ -4,14 +4,17 @@
 # of ccache's with objects of this commit, as long as its tests do. Leaves nothing behind.
 set -euo pipefail
 here=$(cd "$(dirname "$0")/../.." && pwd)
-root=$(mktemp -d /var/tmp/stet-fresh.XXXXXX)
-trap 'rm -rf --one-file-system "$root"' EXIT
 
-printf -v arguments ' %q' "$@"
+# Mounts and processes of its own: whatever is mounted (by debootstrap, too) and started goes with it, whatever happens.
+if [ "${1:-}" != inside ]; then exec unshare --mount --pid --fork --kill-child "$0" inside "$@"; fi
+shift
+root=$(mktemp -d /var/tmp/stet-fresh.XXXXXX)
+mount --bind "$root" "$root"
+trap 'umount -lR "$root"; rm -rf --one-file-system "$root"' EXIT
+
 chmod 755 "$root"  # PostgreSQL runs as a user of its own
 debootstrap --variant=minbase bookworm "$root" >/dev/null
 git clone -q "$here" "$root/stet"
-mkdir -p "$root/root/.cache/ccache"
 cat >"$root/try" <<'EOT'
 set -eu
 cd /stet
@@ -27,14 +30,14 @@ charge | grep -i '^stet-outcome: completed'
 charge | grep -i '^idempotent-replayed: true'
 kill -TERM $pid
 wait $pid || true
+./dev test "$@"
 EOT
-[ $# -gt 0 ] || arguments=
-echo "./dev test$arguments" >>"$root/try"
-# Its own mount namespace: what is mounted for the build goes with it, whatever happens.
-unshare --mount --pid --fork --kill-child bash -euc '
-  mount --bind /dev "$1/dev"
-  mount -t proc proc "$1/proc"
-  mount -t tmpfs tmpfs "$1/tmp"
-  [ -z "$2" ] || mount --bind "$2" "$1/root/.cache/ccache"
-  exec chroot "$1" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root bash /try' fresh "$root" "${STET_FRESH_CCACHE:-}"
+mount --bind /dev "$root/dev"
+mountpoint -q "$root/proc" || mount -t proc proc "$root/proc"
+mount -t tmpfs tmpfs "$root/tmp"
+if [ -n "${STET_FRESH_CCACHE:-}" ]; then
+  mkdir -p "$root/root/.cache/ccache"
+  mount --bind "$STET_FRESH_CCACHE" "$root/root/.cache/ccache"
+fi
+chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root bash /try "$@"
 echo "dev fresh: both commands work on a machine with nothing installed"
