@@ -125,6 +125,20 @@ def test_half_a_token_is_no_token(on, database, begin, app, key, what, nonce, at
     assert on.query(look, (key.encode(),), database) == before
 
 
+# What a gateway could not send must not come from here either.
+@pytest.mark.parametrize("status", ["NULL", "0", "7", "99", "600", "1000", "-200"])
+def test_no_answer_without_a_status_is_recorded(begin, app, key, status):
+    owner = begin()
+    _, token = owner.claim(key)
+    owner.commit()
+    for _ in range(2):
+        with raises("22023"):
+            as_app(app, d_scope="{s}", d_key="{%s}" % key, d_nonce="{%s}" % token.split(".")[2], d_attempt="{1}",
+                   d_status="{200,%s}" % status, d_headers='{"[]"}', d_raw_headers="{NULL}", d_body="{x}", d_retention_ms="{NULL}")
+        app.rollback()
+    assert begin().answer(key) == ("in_progress", None)
+
+
 # Names are looked up where the owner said, whatever the caller's path says.
 def test_a_table_of_the_same_name_in_the_callers_path_changes_nothing(on, database, begin, key):
     on.execute(f"grant create, temporary on database \"{database}\" to {ROLE}", database=database)

@@ -78,6 +78,14 @@ def test_status_says_what_is_missing(on, empty):
                                               "missing: table stet.inbox"]
 
 
+def test_status_says_that_partitions_are_missing(on, empty):
+    schema("apply", "--store", on.url(empty), "--partitions", "4")
+    assert schema("status", "--store", on.url(empty)).returncode == 0
+    on.execute("drop table stet.operations_3; alter table stet.operations detach partition stet.operations_0", database=empty)
+    status = schema("status", "--store", on.url(empty))
+    assert (status.returncode, status.stdout.splitlines()[1:]) == (1, ["missing: 2 partitions of table stet.operations"])
+
+
 @pytest.mark.parametrize("command", ["apply", "status"])
 def test_a_newer_schema_is_left_alone(on, empty, command):
     schema("apply", "--store", on.url(empty))

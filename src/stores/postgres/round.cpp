@@ -110,7 +110,7 @@ milliseconds retry_after(const Row& row, milliseconds lease) {
 
 Answer answer_of(const Row& row) {
   const auto body = row.opt_bytes("body");
-  return {static_cast<int>(row.integer("status")), row.headers(), std::string(body.value_or("")),
+  return {row.status(), row.headers(), std::string(body.value_or("")),
           body ? Kept::whole : Kept::head_only};
 }
 

@@ -95,6 +95,12 @@ State Row::state() const {
   return static_cast<State>(state);
 }
 
+int Row::status() const {
+  const std::int64_t status = integer("status");
+  if (status < 100 || status > 599) bad("the answer's status is none of HTTP's");
+  return static_cast<int>(status);
+}
+
 // jsonb in binary is a version byte and its text.
 Headers Row::headers() const {
   if (const auto raw = opt_bytes("raw_headers")) {
@@ -133,7 +139,7 @@ Record Row::record() const {
   record.recovery_point = bytes("recovery_point");
   if (record.state == State::completed) {
     const Kept kept = integer("kept") == 0 ? Kept::whole : Kept::head_only;
-    record.answer = Answer{static_cast<int>(integer("status")), headers(), std::string(bytes("body")), kept};
+    record.answer = Answer{status(), headers(), std::string(bytes("body")), kept};
   }
   record.created_at =
       WallTime(std::chrono::floor<milliseconds>(std::chrono::microseconds(integer("created_at_us"))));

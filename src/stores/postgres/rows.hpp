@@ -35,6 +35,7 @@ class Row {
   Terms terms() const;
   Fingerprint fingerprint() const;  // zeros for NULL
   State state() const;
+  int status() const;  // of an answer
   Headers headers() const;
   std::optional<WallTime> time_ms(const char* column) const;
   std::optional<milliseconds> span_ms(const char* column) const;  // none: forever

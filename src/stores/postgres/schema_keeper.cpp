@@ -22,7 +22,9 @@ constexpr const char* kVersion = "SELECT value FROM stet.meta WHERE name = 'sche
 constexpr const char* kGranted =
     "SELECT (has_schema_privilege($1, 'stet', 'USAGE') AND bool_and(has_function_privilege($1, oid, 'EXECUTE')))::text AS granted"
     " FROM pg_proc WHERE pronamespace = 'stet'::regnamespace AND proname IN ('claim', 'complete', 'execute_as_app')";
-constexpr const char* kPartitions = "SELECT count(*) AS partitions FROM pg_inherits WHERE inhparent = to_regclass('stet.operations')";
+constexpr const char* kPartitions =
+    "SELECT count(*) AS partitions, (SELECT value FROM stet.meta WHERE name = 'partitions') AS wanted"
+    " FROM pg_inherits WHERE inhparent = to_regclass('stet.operations')";
 
 // Of the one row and column.
 std::string value(const ResultPtr& result, int column = 0) {
@@ -93,11 +95,15 @@ SchemaStatus schema_status(const std::string& url) {
   SchemaStatus status;
   status.version = version(connection);
   if (!status.version) return status;
-  status.partitions = number(value(connection.run(kPartitions)));
+  const ResultPtr partitions = connection.run(kPartitions);
+  status.partitions = number(value(partitions));
   std::set<std::string> wanted = wanted_objects();
   const ResultPtr objects = connection.run(kObjects);
   for (int row = 0; row < PQntuples(objects.get()); ++row) wanted.erase(PQgetvalue(objects.get(), row, 0));
   for (const std::string& object : wanted) status.missing.push_back(shown(object));
+  if (const int lacking = number(value(partitions, 1)) - status.partitions; lacking > 0) {
+    status.missing.push_back(std::to_string(lacking) + " partitions of table stet.operations");
+  }
   return status;
 }
 

@@ -210,6 +210,9 @@ BEGIN
   IF o_what && ARRAY[6, 8, 9]::smallint[] THEN
     RAISE 'stet.execute_as_app: only operators settle what they do not own' USING ERRCODE = '42501';
   END IF;
+  IF EXISTS (SELECT FROM unnest(d_status) s WHERE (s BETWEEN 100 AND 599) IS NOT TRUE) THEN
+    RAISE 'stet.execute_as_app: status must be an HTTP status, 100 to 599' USING ERRCODE = '22023';
+  END IF;
   FOR said IN SELECT * FROM stet.execute(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path,
       c_scope_rule, c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, d_scope, d_key, d_nonce, d_attempt,
       d_status, d_headers, d_raw_headers, d_body, d_retention_ms, o_what, o_scope, o_key, o_nonce, o_attempt,
