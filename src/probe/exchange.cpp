@@ -1,5 +1,7 @@
 #include "probe/exchange.hpp"
 
+#include <thread>
+
 namespace stet::probe {
 
 Outcome read_response(Wire& wire, std::string_view method, Deadline deadline, Reuse* reuse) {
@@ -65,41 +67,53 @@ Outcome Line::exchange(const Request& request) {
   return outcome;
 }
 
-std::vector<Outcome> exchange_at_once(const std::vector<Request>& requests, const Route& route) {
+namespace {
+
+constexpr std::chrono::milliseconds kSlower{250};  // than the first; a lost SYN is sent again after a second
+constexpr int kInARow = 2;                         // left outside one after the other: there is no more room
+
+// As many connections as the server takes; or why not even the first could be opened.
+Expected<std::vector<Wire>, Failure> open_at_once(const Url& url, int most, const Route& route) {
+  const Deadline begun = Clock::now();
+  auto first = Wire::open(url, route.tls, route.deadline());
+  if (!first) return tl::unexpected(first.error());
+  const auto patience = 3 * (Clock::now() - begun) + kSlower;
+  std::vector<Wire> wires;
+  wires.push_back(std::move(*first));
+  int outside = 0;
+  for (int number = 2; number <= most && outside < kInARow; ++number) {
+    auto wire = Wire::open(url, route.tls, std::min(route.end, Clock::now() + patience));
+    outside = wire ? 0 : outside + 1;
+    if (wire) wires.push_back(std::move(*wire));
+  }
+  return wires;
+}
+
+}  // namespace
+
+std::vector<Outcome> exchange_at_once(const Request& request, int copies, const Route& route) {
+  auto wires = open_at_once(request.url, copies, route);
+  if (!wires) return {tl::unexpected(wires.error())};
   const Deadline deadline = route.deadline();
-  struct Runner {
-    Wire wire;
-    std::string last;
-  };
-  std::vector<Expected<Runner, Failure>> runners;
-  for (const Request& request : requests) {
-    std::string bytes = serialize(request);
-    auto wire = Wire::open(request.url, route.tls, deadline);
-    if (!wire) {
-      runners.emplace_back(tl::unexpected(wire.error()));
-      continue;
-    }
-    const std::string last = bytes.substr(bytes.size() - 1);
-    bytes.pop_back();
-    if (const auto sent = wire->send(bytes, deadline); !sent) {
-      runners.emplace_back(tl::unexpected(sent.error()));
-    } else {
-      runners.emplace_back(Runner{std::move(*wire), last});
-    }
+  const std::string bytes = serialize(request);
+  const auto all_but_the_last = std::string_view(bytes).substr(0, bytes.size() - 1);
+  std::vector<Expected<void, Failure>> sent;
+  for (Wire& wire : *wires) sent.push_back(wire.send(all_but_the_last, deadline));
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    if (sent[i]) sent[i] = (*wires)[i].send(std::string_view(bytes).substr(bytes.size() - 1), deadline);
   }
-  for (auto& runner : runners) {
-    if (!runner) continue;
-    if (const auto sent = runner->wire.send(runner->last, deadline); !sent)
-      runner = tl::unexpected(sent.error());
+  // Each connection is closed when its answer is there: a server with a few threads that wait for the next
+  // request of a kept connection would have none left for the others.
+  std::vector<Outcome> outcomes(sent.size());
+  std::vector<std::jthread> readers;
+  for (std::size_t i = 0; i < sent.size(); ++i) {
+    readers.emplace_back([&, i] {
+      Wire& wire = (*wires)[i];
+      outcomes[i] = sent[i] ? read_response(wire, request.method, deadline) : tl::unexpected(sent[i].error());
+      wire.close();
+    });
   }
-  std::vector<Outcome> outcomes;
-  for (std::size_t i = 0; i < runners.size(); ++i) {
-    if (!runners[i]) {
-      outcomes.emplace_back(tl::unexpected(runners[i].error()));
-    } else {
-      outcomes.push_back(read_response(runners[i]->wire, requests[i].method, deadline));
-    }
-  }
+  readers.clear();
   return outcomes;
 }
 

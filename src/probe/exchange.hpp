@@ -36,8 +36,11 @@ class Line {
   std::vector<Wire> wire_;  // none or one
 };
 
-// Opens a connection for each request, sends all but the last byte everywhere, then the last bytes back to
-// back, so that the requests become complete within microseconds of each other.
-std::vector<Outcome> exchange_at_once(const std::vector<Request>&, const Route&);
+// Opens a connection for each copy, sends all but the last byte everywhere, then the last bytes back to
+// back, so that the copies become complete within microseconds of each other. A server with a full queue
+// drops further connections without a word, and one that serves one caller after the other never takes them
+// while the first waits for the last byte: who is not let in about as fast as the first caller stays outside
+// and sends nothing. So there may be fewer outcomes than copies, but always one.
+std::vector<Outcome> exchange_at_once(const Request&, int copies, const Route&);
 
 }  // namespace stet::probe

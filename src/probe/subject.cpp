@@ -102,15 +102,15 @@ Outcome Subject::send_on(Line& line, const Request& request) {
   return outcome;
 }
 
-std::vector<Outcome> Subject::send_at_once(const std::vector<Request>& requests) {
-  std::vector<Outcome> outcomes = exchange_at_once(requests, route_);
+std::vector<Outcome> Subject::send_at_once(const Request& request, int copies) {
+  std::vector<Outcome> outcomes = exchange_at_once(request, copies, route_);
   require_time();
   std::map<std::string, int> kinds;
   for (const Outcome& outcome : outcomes) ++kinds[brief(outcome)];
   std::string seen;
   for (const auto& [text, times] : kinds)
     seen += (seen.empty() ? "" : " | ") + std::to_string(times) + " x " + text;
-  record(requests.front(), std::to_string(requests.size()), seen);
+  record(request, std::to_string(outcomes.size()), seen);
   return outcomes;
 }
 

@@ -53,7 +53,7 @@ class Subject {
 
   Outcome send(const Request&);  // on a connection of its own
   Outcome send_on(Line&, const Request&);
-  std::vector<Outcome> send_at_once(const std::vector<Request>&);
+  std::vector<Outcome> send_at_once(const Request&, int copies);  // fewer, where the API lets fewer in
   CutExchange send_cut(const Request&, Cut);
 
   // What a client that retries does: sends until the answer is final, or patience is over.
