@@ -62,7 +62,7 @@ TEST(Log, says_once_what_would_come_with_every_request) {
   EXPECT_NE(text.find("no-credentials"), std::string::npos);
 }
 
-// F7: a log that nobody reads neither blocks nor fails a request.
+// A log that nobody reads neither blocks nor fails a request.
 TEST(Log, never_waits_for_a_full_pipe) {
   // Never closed: the thread that is stuck in it may outlive the test.
   static Pipe& pipe = *new Pipe;

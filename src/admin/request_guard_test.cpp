@@ -12,7 +12,12 @@ struct RequestGuard : testing::Test {
     request.head.method = "GET";
     request.head.target = "/api/operations";
   }
-  void host(const std::string& value) { request.head.fields.set("Host", value); }
+  // Instead of what was said before under that name.
+  void say(const std::string& name, const std::string& value) {
+    std::erase_if(request.head.fields.lines(), [&](const Header& line) { return line.name == name; });
+    request.head.fields.add(name, value);
+  }
+  void host(const std::string& value) { say("Host", value); }
   int status() const {
     const auto refused = refuse(config, request);
     return refused ? refused->status : 0;
@@ -41,10 +46,10 @@ TEST_F(RequestGuard, refuses_requests_from_pages_of_other_sites) {
   host("127.0.0.1:9090");
   for (const char* origin :
        {"http://evil.example", "null", "http://127.0.0.1:3000", "http://localhost:9090", ""}) {
-    request.head.fields.set("Origin", origin);
+    say("Origin", origin);
     EXPECT_EQ(status(), 403) << origin;
   }
-  request.head.fields.set("Origin", "http://127.0.0.1:9090");
+  say("Origin", "http://127.0.0.1:9090");
   EXPECT_EQ(status(), 0);
 }
 
@@ -54,10 +59,10 @@ TEST_F(RequestGuard, wants_the_token_where_there_is_one) {
   EXPECT_EQ(status(), 401);
   for (const char* wrong :
        {"Bearer s3cre", "Bearer s3cret2", "Bearer", "Bearer ", "Basic s3cret", "s3cret"}) {
-    request.head.fields.set("Authorization", wrong);
+    say("Authorization", wrong);
     EXPECT_EQ(status(), 401) << wrong;
   }
-  request.head.fields.set("Authorization", "bearer s3cret");
+  say("Authorization", "bearer s3cret");
   EXPECT_EQ(status(), 0);
   request.head.fields.add("Authorization", "Bearer s3cret");
   EXPECT_EQ(status(), 401);  // twice
@@ -67,7 +72,7 @@ TEST_F(RequestGuard, takes_any_name_from_who_knows_the_token) {
   config.admin_token = "s3cret";
   host("stet.monitoring.svc:9090");
   EXPECT_EQ(status(), 401);
-  request.head.fields.set("Authorization", "Bearer s3cret");
+  say("Authorization", "Bearer s3cret");
   EXPECT_EQ(status(), 0);
 }
 
@@ -88,11 +93,11 @@ TEST_F(RequestGuard, takes_changes_only_as_json) {
   EXPECT_EQ(status(), 415);
   for (const char* type :
        {"text/plain", "application/x-www-form-urlencoded", "application/jsonp", "text/plain;json"}) {
-    request.head.fields.set("Content-Type", type);
+    say("Content-Type", type);
     EXPECT_EQ(status(), 415) << type;
   }
   for (const char* type : {"application/json", "Application/JSON; charset=utf-8", "application/json ;x"}) {
-    request.head.fields.set("Content-Type", type);
+    say("Content-Type", type);
     EXPECT_EQ(status(), 0) << type;
   }
 }

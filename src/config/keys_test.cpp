@@ -8,7 +8,7 @@
 #include <set>
 #include <sstream>
 
-#include "config/testing.hpp"
+#include "config/load_for_test.hpp"
 
 namespace stet::config {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "config/testing.hpp"
+#include "config/load_for_test.hpp"
 
 namespace stet::config {
 namespace {

@@ -1,7 +1,7 @@
 // Each mistake is found at its place and says what was meant, and all of them are found at once.
 #include <gtest/gtest.h>
 
-#include "config/testing.hpp"
+#include "config/load_for_test.hpp"
 
 namespace stet::config {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "config/testing.hpp"
+#include "config/load_for_test.hpp"
 
 namespace stet::config {
 namespace {

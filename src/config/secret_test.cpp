@@ -4,7 +4,7 @@
 #include <fstream>
 
 #include "config/key_material.hpp"
-#include "config/testing.hpp"
+#include "config/load_for_test.hpp"
 
 namespace stet::config {
 namespace {

@@ -7,7 +7,8 @@
 
 namespace stet::pace {
 
-// How long a store that does not answer is tried before the caller hears of it (failures.md, limits).
+// How long a store that does not answer is tried before the caller hears of it: longer than a dropped connection takes to be
+// made anew, and shorter than most callers wait.
 inline constexpr milliseconds kStoreGrace = std::chrono::seconds(2);
 inline constexpr milliseconds kFirstPause{20};
 inline constexpr milliseconds kLongestPause = std::chrono::seconds(1);

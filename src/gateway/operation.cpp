@@ -2,8 +2,8 @@
 
 #include <exception>
 
+#include "gateway/ask_upstream.hpp"
 #include "gateway/forwarding.hpp"
-#include "gateway/reconcile.hpp"
 #include "gateway/spawn.hpp"
 
 namespace stet::gateway {
@@ -38,7 +38,9 @@ void Operation::start() {
   feed(event::Start{});
 }
 
-void Operation::caller_left() { feed(event::CallerLeft{}); }
+void Operation::caller_left() {
+  feed(event::CallerLeft{});
+}
 
 void Operation::feed(Event first) {
   events_.push_back(std::move(first));
@@ -82,7 +84,8 @@ bool Operation::still_in_progress() const {
 void Operation::say_late_end() {
   if (late_ == Late::no || !exchange_.last_word()) return;
   const std::string id = exchange_.id().text();
-  station_.shared.log.event(admin::Level::info, "late-answer", "an operation ended after its caller was answered",
+  station_.shared.log.event(admin::Level::info, "late-answer",
+                            "an operation ended after its caller was answered",
                             {{"operation", id}, {"outcome", name(exchange_.last_word()->outcome)}});
 }
 
@@ -108,7 +111,8 @@ void Operation::on_due(MonoTime now) {
 
 void Operation::perform(action::Execute& action) {
   sent_to_store_ = std::chrono::steady_clock::now();
-  // The letter takes the callback's share of the operation along: whatever is destroyed here is destroyed by its worker.
+  // The letter takes the callback's share of the operation along: whatever is destroyed here is destroyed by
+  // its worker.
   station_.shared.store.submit(
       std::move(action.command), [self = shared_from_this()](Store::Outcome outcome) mutable {
         Worker& worker = self->station_.worker;
@@ -164,9 +168,8 @@ void Operation::perform(action::Forward& action) {
   const config::UpstreamUrl& upstream = station_.next_upstream(*request_.received->snapshot);
   attempt_ = std::make_shared<UpstreamAttempt>(
       station_.upstreams,
-      UpstreamAttempt::Order{upstream, route().route, head().method,
-                             onward_head(upstream, action.token), request_.body, request_.received->snapshot->tls(),
-                             action.send_before});
+      UpstreamAttempt::Order{upstream, route().route, head().method, onward_head(upstream, action.token),
+                             request_.body, request_.received->snapshot->tls(), action.send_before});
   spawn(station_.worker, forward(attempt_));
 }
 
@@ -198,18 +201,20 @@ std::string Operation::onward_head(const config::UpstreamUrl& upstream, const To
   }
   add.push_back({"Stet-Operation", exchange_.id().text()});
   add.push_back({"Stet-Attempt", std::to_string(token.attempt)});
-  if (request_.received->snapshot->tokens() == Snapshot::Tokens::sent) add.push_back({"Stet-Token", token.text()});
+  if (request_.received->snapshot->tokens() == Snapshot::Tokens::sent)
+    add.push_back({"Stet-Token", token.text()});
   add.push_back({"Accept-Encoding", "identity"});
   const bool bodiless = head().framing == http::BodyFraming::none;
   std::string text;
   text.reserve(1024);
-  append_onward_head(text, head(),
-                     {.config = request_.received->snapshot->config(),
-                      .upstream = upstream,
-                      .client_address = request_.client_address,
-                      .body = bodiless ? http::OutgoingBody::none() : http::OutgoingBody::sized(request_.body.size()),
-                      .drop = route().not_passed_on,
-                      .add = add});
+  append_onward_head(
+      text, head(),
+      {.config = request_.received->snapshot->config(),
+       .upstream = upstream,
+       .client_address = request_.client_address,
+       .body = bodiless ? http::OutgoingBody::none() : http::OutgoingBody::sized(request_.body.size()),
+       .drop = route().not_passed_on,
+       .add = add});
   return text;
 }
 
@@ -218,11 +223,14 @@ void Operation::perform(action::StopListening&) {
   attempt_.reset();
 }
 
-void Operation::perform(action::Ask& action) { spawn(station_.worker, ask(action.token)); }
+void Operation::perform(action::Ask& action) {
+  spawn(station_.worker, ask(action.token));
+}
 
 Task<void> Operation::ask(Token token) {
   const auto self = shared_from_this();
-  AskVerdict verdict = co_await ask_upstream(station_, request_.received->snapshot, route().route, std::move(token));
+  AskVerdict verdict =
+      co_await ask_upstream(station_, request_.received->snapshot, route().route, std::move(token));
   feed(event::Asked{std::move(verdict)});
 }
 
@@ -234,7 +242,8 @@ void Operation::perform(action::AwaitOwner& action) {
     worker.post([self = std::move(self), news = std::move(news)] { self->told(news); });
   };
   using As = RunningOperations::As;
-  const auto waiting = station_.shared.running.wait(here(), tell, polls_ == Polls::yes ? As::poller : As::waiter);
+  const auto waiting =
+      station_.shared.running.wait(here(), tell, polls_ == Polls::yes ? As::poller : As::waiter);
   if (std::holds_alternative<RunningOperations::TooMany>(waiting)) {
     feed(event::OwnerSays{owner::TooManyWaiters{}});
     return;
@@ -254,11 +263,13 @@ void Operation::told(const RunningOperations::News& news) {
   waiting_.release();
   if (news.part == RunningOperations::Part::poll) polls_ = Polls::yes;
   feed(event::OwnerSays{news.news});
-  if (life_ == Life::finished) stop_polling(RunningOperations::Polled::left);  // the part has found nobody here any more
+  if (life_ == Life::finished)
+    stop_polling(RunningOperations::Polled::left);  // the part has found nobody here any more
 }
 
 void Operation::stop_polling(RunningOperations::Polled how) {
-  if (std::exchange(polls_, Polls::no) == Polls::yes) station_.shared.running.stop_polling(exchange_.id(), how);
+  if (std::exchange(polls_, Polls::no) == Polls::yes)
+    station_.shared.running.stop_polling(exchange_.id(), how);
 }
 
 void Operation::perform(action::StopWaiting&) {
@@ -271,7 +282,9 @@ void Operation::perform(action::StopWaiting&) {
 
 // ---- the caller ----
 
-void Operation::perform(action::ProxyUnprotected&) { reply_ = Unprotected{}; }
+void Operation::perform(action::ProxyUnprotected&) {
+  reply_ = Unprotected{};
+}
 
 void Operation::perform(action::Reply& action) {
   reply_ = std::move(action.shown);

@@ -1,6 +1,6 @@
 #include "gateway/reconciler.hpp"
 
-#include "gateway/reconcile.hpp"
+#include "gateway/ask_upstream.hpp"
 #include "gateway/store_call.hpp"
 #include "stet/decide.hpp"
 
@@ -9,8 +9,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A crash leaves its records to the first pass after the restart; later ones are rare. Between passes a retry settles
-// its own record anyway.
+// A crash leaves its records to the first pass after the restart; later ones are rare. Between passes a retry
+// settles its own record anyway.
 constexpr std::chrono::milliseconds kEvery = 15s;
 constexpr std::size_t kPage = 500;
 constexpr std::chrono::milliseconds kFirstPause = 5s;
@@ -27,8 +27,8 @@ Task<void> Reconciler::run() {
   }
 }
 
-// Several gateways may share the store and have been started together: they do not go in step, and whoever comes later
-// finds settled what the first one has settled.
+// Several gateways may share the store and have been started together: they do not go in step, and whoever
+// comes later finds settled what the first one has settled.
 std::chrono::milliseconds Reconciler::about(std::chrono::milliseconds time) {
   return time * std::uniform_int_distribution<int>(70, 130)(random_) / 100;
 }
@@ -80,8 +80,9 @@ Task<void> Reconciler::ask(const Record& record, const config::Route& route) {
   if (const auto* completed = std::get_if<asked::Completed>(&verdict)) {
     co_await execute(station_, command::Complete{record.token, completed->answer, std::nullopt});
   }
-  // A promise that it never ran is left to the next attempt, which gets it again and takes over with the next number.
-  // Freed here, the key would begin again at attempt 1, which the upstream has just promised to refuse.
+  // A promise that it never ran is left to the next attempt, which gets it again and takes over with the next
+  // number. Freed here, the key would begin again at attempt 1, which the upstream has just promised to
+  // refuse.
 }
 
 }  // namespace stet::gateway

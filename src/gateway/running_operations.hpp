@@ -2,7 +2,7 @@
 // Which operations some request of this process runs at the moment, and who waits for their end. Any thread.
 //
 // Of those who wait for an operation that another gateway runs, one asks the store again and again, and the others wait
-// for what it finds: a crowd at one key is one question at a time (failures.md, E18).
+// for what it finds: a crowd at one key is one question at a time.
 
 #include <array>
 #include <atomic>

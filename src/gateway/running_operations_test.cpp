@@ -68,7 +68,7 @@ TEST(RunningOperations, does_not_tell_who_has_left) {
   EXPECT_EQ(running.waiters(), 0u);
 }
 
-// shared cases: a stampede of waiters on one key must not take the process with it (E18).
+// A stampede of waiters on one key must not take the process with it.
 TEST(RunningOperations, limits_waiters_for_each_operation_and_in_all) {
   RunningOperations running(Limits{.per_operation = 2, .in_all = 3});
   const OperationId other = OperationId::of("scope", "other");

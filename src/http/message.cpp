@@ -18,21 +18,6 @@ bool istarts_with(std::string_view text, std::string_view prefix) {
   return text.size() >= prefix.size() && iequals(text.substr(0, prefix.size()), prefix);
 }
 
-void Fields::set(std::string name, std::string value) {
-  const auto same = [&](const Header& line) { return iequals(line.name, name); };
-  const auto found = std::find_if(lines_.begin(), lines_.end(), same);
-  if (found == lines_.end()) {
-    add(std::move(name), std::move(value));
-    return;
-  }
-  found->value = std::move(value);
-  lines_.erase(std::remove_if(found + 1, lines_.end(), same), lines_.end());
-}
-
-void Fields::remove(std::string_view name) {
-  std::erase_if(lines_, [&](const Header& line) { return iequals(line.name, name); });
-}
-
 std::size_t Fields::count(std::string_view name) const {
   return static_cast<std::size_t>(std::count_if(
       lines_.begin(), lines_.end(), [&](const Header& line) { return iequals(line.name, name); }));

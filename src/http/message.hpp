@@ -22,8 +22,6 @@ class Fields {
   explicit Fields(Headers lines) : lines_(std::move(lines)) {}
 
   void add(std::string name, std::string value) { lines_.push_back({std::move(name), std::move(value)}); }
-  void set(std::string name, std::string value);  // replaces every line of that name
-  void remove(std::string_view name);
   std::size_t count(std::string_view name) const;
   std::optional<std::string_view> first(std::string_view name) const;
   std::vector<std::string_view> all(std::string_view name) const;

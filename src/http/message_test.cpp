@@ -19,22 +19,6 @@ TEST(Fields, are_found_whatever_their_case_and_in_their_order) {
   EXPECT_EQ(fields.first("Accep"), std::nullopt);
 }
 
-TEST(Fields, set_replaces_every_line_where_the_first_one_stood) {
-  Fields fields;
-  fields.add("A", "1");
-  fields.add("B", "2");
-  fields.add("a", "3");
-  fields.set("A", "4");
-  fields.set("C", "5");
-  EXPECT_THAT(fields.lines(), ElementsAre(Header{"A", "4"}, Header{"B", "2"}, Header{"C", "5"}));
-}
-
-TEST(Fields, remove_leaves_no_line_of_that_name) {
-  Fields fields(Headers{{"A", "1"}, {"B", "2"}, {"a", "3"}});
-  fields.remove("A");
-  EXPECT_THAT(fields.lines(), ElementsAre(Header{"B", "2"}));
-}
-
 TEST(RequestHead, splits_its_target_at_the_first_question_mark) {
   RequestHead head;
   head.target = "/a?b=1?c";

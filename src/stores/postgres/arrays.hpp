@@ -5,7 +5,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,14 +36,6 @@ class Array {
   void add(std::int64_t);
   void add(std::string_view);  // bytea, text; also jsonb, whose version byte is put before it
   void add(const std::array<std::uint8_t, 16>& uuid);
-  template <class T>
-  void add_or_null(const std::optional<T>& value) {
-    if (value) {
-      add(*value);
-    } else {
-      add_null();
-    }
-  }
 
   std::uint32_t type() const;  // of the array
   const std::string& bytes();  // complete; nothing may be added afterwards

@@ -53,7 +53,7 @@ TEST(Arrays, take_the_widths_of_their_elements) {
   EXPECT_EQ(hex(shorts.bytes()).substr(40), "000000020102");
   Array longs(Type::int8);
   longs.add(std::int64_t{-1});
-  longs.add_or_null(std::optional<std::int64_t>());
+  longs.add_null();
   EXPECT_EQ(hex(longs.bytes()).substr(40),
             "00000008ffffffffffffffff"
             "ffffffff");

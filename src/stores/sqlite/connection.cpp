@@ -79,8 +79,8 @@ void Connection::commit() {
   try {
     database_.run("COMMIT");
   } catch (const SqlError& error) {
-    // What the disk holds now is anybody's guess: only reading it again after a restart can tell (fsync is
-    // not to be asked twice, failures.md B6).
+    // What the disk holds now is anybody's guess: only reading it again after a restart can tell. An fsync that is asked
+    // again may say yes to pages that the kernel has already thrown away.
     if (error.code() == SQLITE_IOERR) end(std::string("a commit failed: ") + error.what());
     throw;
   }

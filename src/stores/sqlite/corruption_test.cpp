@@ -1,4 +1,4 @@
-// failures.md calls for it: a damaged record is neither replayed nor run again.
+// A damaged record is neither replayed nor run again.
 
 #include "stores/commands_for_test.hpp"
 #include "stores/sqlite/database.hpp"

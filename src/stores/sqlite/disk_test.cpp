@@ -6,7 +6,7 @@
 #include <map>
 
 #include "stores/commands_for_test.hpp"
-#include "stores/sqlite/faulty_vfs.hpp"
+#include "stores/sqlite/faulty_vfs_for_test.hpp"
 #include "stores/sqlite/file_for_test.hpp"
 
 namespace stet::stores::sqlite {

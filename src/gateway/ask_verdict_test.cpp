@@ -1,4 +1,4 @@
-#include "gateway/reconcile_answer.hpp"
+#include "gateway/ask_verdict.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,8 +13,8 @@ Subanswer answer(int status, std::initializer_list<Header> lines, std::string bo
   return made;
 }
 
-TEST(ReconcileAnswer, carries_the_original_answer) {
-  const AskVerdict verdict = reconcile_answer(
+TEST(AskVerdict, carries_the_original_answer) {
+  const AskVerdict verdict = ask_verdict(
       answer(200, {{"Stet-Answer", "1"}, {"Stet-Status", "201"}, {"Location", "/charges/1"}}, "{}"), {});
   const Answer& original = std::get<asked::Completed>(verdict).answer;
   EXPECT_EQ(original.status, 201);
@@ -22,32 +22,32 @@ TEST(ReconcileAnswer, carries_the_original_answer) {
   EXPECT_EQ(original.body, "{}");
 }
 
-TEST(ReconcileAnswer, promises_with_the_attempts_number) {
-  const AskVerdict verdict = reconcile_answer(answer(404, {{"Stet-Not-Executed", "2"}}), {});
+TEST(AskVerdict, promises_with_the_attempts_number) {
+  const AskVerdict verdict = ask_verdict(answer(404, {{"Stet-Not-Executed", "2"}}), {});
   EXPECT_EQ(std::get<asked::NeverExecuted>(verdict).attempt, 2u);
 }
 
-TEST(ReconcileAnswer, promises_nothing_by_a_bare_404) {
-  EXPECT_TRUE(std::holds_alternative<asked::Nothing>(reconcile_answer(answer(404, {}), {})));
+TEST(AskVerdict, promises_nothing_by_a_bare_404) {
+  EXPECT_TRUE(std::holds_alternative<asked::Nothing>(ask_verdict(answer(404, {}), {})));
 }
 
-TEST(ReconcileAnswer, says_nothing_without_a_valid_status) {
+TEST(AskVerdict, says_nothing_without_a_valid_status) {
   for (const char* status : {"", "20x", "99", "600", "-1", "201 "}) {
     EXPECT_TRUE(std::holds_alternative<asked::Nothing>(
-        reconcile_answer(answer(200, {{"Stet-Answer", "1"}, {"Stet-Status", status}}), {})))
+        ask_verdict(answer(200, {{"Stet-Answer", "1"}, {"Stet-Status", status}}), {})))
         << status;
   }
   EXPECT_TRUE(std::holds_alternative<asked::Nothing>(
-      reconcile_answer(answer(500, {{"Stet-Answer", "1"}, {"Stet-Status", "201"}}), {})));
+      ask_verdict(answer(500, {{"Stet-Answer", "1"}, {"Stet-Status", "201"}}), {})));
 }
 
-TEST(ReconcileAnswer, says_nothing_when_it_contradicts_itself) {
-  EXPECT_TRUE(std::holds_alternative<asked::Nothing>(reconcile_answer(
+TEST(AskVerdict, says_nothing_when_it_contradicts_itself) {
+  EXPECT_TRUE(std::holds_alternative<asked::Nothing>(ask_verdict(
       answer(200, {{"Stet-Answer", "1"}, {"Stet-Status", "201"}, {"Stet-Not-Executed", "1"}}), {})));
   EXPECT_TRUE(std::holds_alternative<asked::Nothing>(
-      reconcile_answer(answer(404, {{"Stet-Not-Executed", "1"}, {"Stet-Not-Executed", "2"}}), {})));
+      ask_verdict(answer(404, {{"Stet-Not-Executed", "1"}, {"Stet-Not-Executed", "2"}}), {})));
   EXPECT_TRUE(
-      std::holds_alternative<asked::Nothing>(reconcile_answer(answer(404, {{"Stet-Not-Executed", "true"}}), {})));
+      std::holds_alternative<asked::Nothing>(ask_verdict(answer(404, {{"Stet-Not-Executed", "true"}}), {})));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "gateway/reconcile_answer.hpp"
+#include "gateway/ask_verdict.hpp"
 
 #include <charconv>
 
@@ -18,14 +18,15 @@ std::optional<T> whole_number(std::optional<std::string_view> text) {
 
 }  // namespace
 
-AskVerdict reconcile_answer(const Subanswer& answer, const config::Route& route) {
+AskVerdict ask_verdict(const Subanswer& answer, const config::Route& route) {
   // The original answer and the promise at once contradict each other, and prove nothing.
   const auto never = answer.fields.first("Stet-Not-Executed");
   const auto original = answer.fields.first("Stet-Answer");
   if (never && original) return asked::Nothing{};
   if (original) {
     const auto status = whole_number<int>(answer.fields.first("Stet-Status"));
-    if (answer.status != 200 || original != "1" || !status || *status < 200 || *status > 599) return asked::Nothing{};
+    if (answer.status != 200 || original != "1" || !status || *status < 200 || *status > 599)
+      return asked::Nothing{};
     return asked::Completed{
         {*status, stored_headers(own_caller_headers(answer.fields), route), answer.body, Kept::whole}};
   }

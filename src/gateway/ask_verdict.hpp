@@ -6,6 +6,6 @@
 
 namespace stet::gateway {
 
-AskVerdict reconcile_answer(const Subanswer&, const config::Route&);
+AskVerdict ask_verdict(const Subanswer&, const config::Route&);
 
 }  // namespace stet::gateway

@@ -1,4 +1,4 @@
-#include "stores/sqlite/faulty_vfs.hpp"
+#include "stores/sqlite/faulty_vfs_for_test.hpp"
 
 #include <sqlite3.h>
 
