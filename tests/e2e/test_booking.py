@@ -211,7 +211,7 @@ def test_a_payment_that_names_another_hotel_is_finished_without_its_client_as_we
 
 def test_a_payment_goes_on_after_a_kill(booking, key):
     reservation = reserved(booking)
-    booking.faults(slow=0.3)
+    booking.faults(slow=5)
     paying = background(booking.pay, reservation, key)
     wait_for(lambda: booking.totals()["paying"], 10, lambda: booking.audit())
     for service in booking.services:
@@ -228,7 +228,7 @@ def test_a_payment_goes_on_after_a_kill(booking, key):
 
 def test_a_service_that_is_asked_to_end_finishes_what_it_has_begun(booking, key):
     reservation = reserved(booking)
-    booking.faults(slow=0.5)
+    booking.faults(slow=2)
     paying = background(booking.pay, reservation, key)
     wait_for(lambda: booking.totals()["paying"], 10, lambda: booking.audit())
     for service in booking.services:

@@ -95,7 +95,8 @@ def test_whatever_is_killed_each_key_ends_in_one_charge(shop, language, mode):
     seed = random.randrange(1 << 32)
     print(f"seed {seed}")
     said = collections.defaultdict(list)
-    stop = time.monotonic() + 4
+    begun = time.monotonic()
+    enough = threading.Event()
 
     def send(key):
         try:
@@ -108,7 +109,7 @@ def test_whatever_is_killed_each_key_ends_in_one_charge(shop, language, mode):
     def load(number):
         dice = random.Random(f"{seed}-{number}")
         made = 0
-        while time.monotonic() < stop:
+        while not enough.is_set():
             made += dice.random() < 0.5 or not made
             if send(f"{number}-{dice.randint(max(1, made - 4), made)}") is None:
                 time.sleep(0.03)
@@ -119,7 +120,7 @@ def test_whatever_is_killed_each_key_ends_in_one_charge(shop, language, mode):
     dice = random.Random(f"{seed}-killer")
     parts = [shop.service] + ([shop.gateway] if shop.gateway else [])
     kills = collections.Counter()
-    while time.monotonic() < stop:
+    while not enough.is_set():
         time.sleep(dice.uniform(0.05, 0.35))
         if dice.random() < 0.3:
             kills["backends"] += shop.on.terminate_backends(shop.database) > 0
@@ -128,11 +129,15 @@ def test_whatever_is_killed_each_key_ends_in_one_charge(shop, language, mode):
             part.kill()
             part.restart()
             kills[type(part).__name__] += 1
+        shown = len(said) > 20 and min(kills[type(part).__name__] for part in parts) >= 1
+        took = time.monotonic() - begun
+        if (shown and took > 4) or took > 60:
+            enough.set()
     for thread in threads:
         thread.join(20)
 
     pending = {key for key in said if not any(a.status == 201 for a in said[key])}
-    end = time.monotonic() + 10  # a lease, and a slow machine
+    end = time.monotonic() + 30  # a lease, and a slow machine
     while pending and time.monotonic() < end:
         pending = {key for key in pending if (answer := send(key)) is None or answer.status != 201}
         time.sleep(0.05)
@@ -142,7 +147,7 @@ def test_whatever_is_killed_each_key_ends_in_one_charge(shop, language, mode):
         assert len({a.body for a in final}) == 1, (seed, key, answers)
         assert shop.charges(key) == [final[0].json()["id"]], (seed, key, shop.charges(key), answers)
         assert not [a for a in answers if a.problem == "outcome-unknown"], (seed, key, answers)
-    assert len(said) > 20 and min(kills[type(part).__name__] for part in parts) >= 1, f"vacuous: {len(said)} keys, {kills}"
+    assert shown, f"vacuous: {len(said)} keys, {kills}"
 
 
 def test_the_examples_lock_file_names_what_package_json_does():
