@@ -19,9 +19,10 @@ WRONG = {
     "a reservation is paid twice": "INSERT INTO payments SELECT hotel_id, id || 'b', reservation_id, amount, card, status, charge_id FROM payments",
     "a payment hangs": "UPDATE reservations SET status = 'paying' WHERE status = 'held'",
     "a settlement is missing": "DELETE FROM entries WHERE leg = 'settlement'",
+    "a settlement is of another amount": "UPDATE entries SET amount = amount * 2 WHERE leg = 'settlement'",
 }
 AT_THE_PROVIDER = {
-    "it has charged again": "INSERT INTO charges SELECT key || 'b', id || 'b', payment, amount, card, status FROM charges",
+    "it has charged again": "INSERT INTO charges SELECT key || 'b', id || 'b', payment, asked, amount, card, status FROM charges",
     "it has charged another amount": f"UPDATE charges SET amount = {PRICE + 1}",
     "it has charged nothing": "DELETE FROM charges",
 }
