@@ -1,4 +1,4 @@
-"""A port for a process that cannot pick one by itself."""
+"""Ports that stay a test's own, also while nobody listens on them: before a process has started, and between a kill and the restart."""
 
 import random
 import socket
@@ -6,11 +6,11 @@ import socket
 # Below those that the kernel gives to whoever asks for any (ip_local_port_range): of these, one that was free a moment ago is
 # soon another test's.
 CANDIDATES = range(10_000, 32_000)
-_kept = []
+_kept = {}
 
 
 def free_port():
-    """Free on 127.0.0.1, and no other test's for as long as this process lives."""
+    """Free on 127.0.0.1, and no other test's until it is given back or this process ends."""
     for port in random.sample(CANDIDATES, 200):
         mark = socket.socket(socket.AF_UNIX)  # a name, not a file: it goes with the process, whatever becomes of that
         try:
@@ -20,6 +20,11 @@ def free_port():
         except OSError:
             mark.close()
             continue
-        _kept.append(mark)
+        _kept[port] = mark
         return port
     raise AssertionError("no port is free")
+
+
+def give_back(port):
+    if port in _kept:
+        _kept.pop(port).close()

@@ -13,6 +13,7 @@ import time
 
 import pytest
 from support.http_client import Client
+from support.ports import free_port, give_back
 from support.upstream import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -115,9 +116,9 @@ def _address(text):
 
 
 class Demo(Process):
-    def __init__(self, directory, listen="127.0.0.1:0", db="charges.db"):
+    def __init__(self, directory, listen=None, db="charges.db"):
         self.db = pathlib.Path(directory) / db
-        super().__init__([BINARY, "demo-api", "--listen", listen, "--db", str(self.db)])
+        super().__init__([BINARY, "demo-api", "--listen", listen or f"127.0.0.1:{free_port()}", "--db", str(self.db)])
         found = self.wait_for_line(lambda line: re.search(r"http://([\w.\[\]:]+:\d+)", line))
         self.address = _address(found.group(1))
         self.url = f"http://127.0.0.1:{self.address[1]}"
@@ -141,8 +142,8 @@ class Gateway:
         self.arguments = list(arguments)
         self.store = store or f"sqlite:{self.directory / 'stet.db'}"
         self.wrapper = list(wrapper)
-        self.listen = "127.0.0.1:0"
-        self.admin_listen = "127.0.0.1:0"
+        self.ports = [free_port(), free_port()]
+        self.listen, self.admin_listen = (f"127.0.0.1:{port}" for port in self.ports)
         self.file = self.directory / "stet.toml"
         self.process = None
         self.past_lines = []
@@ -250,6 +251,8 @@ class Gateway:
     def end(self):
         if self.process is not None:
             self.process.end()
+        for port in self.ports:
+            give_back(port)
 
 
 def _ready(line):

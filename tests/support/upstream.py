@@ -12,6 +12,7 @@ import threading
 import time
 
 from support.concurrently import background
+from support.ports import free_port
 
 
 class Request:
@@ -169,13 +170,12 @@ class Upstream:
         self.serial = itertools.count(1)
         self.wires = set()
         self.stopping = False
-        self.port = 0
+        self.port = free_port()
         self.start()
 
     def start(self):
         self.stopping = False
         self.listener = socket.create_server(("127.0.0.1", self.port), backlog=256, reuse_port=False)
-        self.port = self.listener.getsockname()[1]
         self.thread = threading.Thread(target=self._accept, args=(self.listener,), daemon=True)
         self.thread.start()
 
