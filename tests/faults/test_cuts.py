@@ -240,6 +240,7 @@ def test_killed_again_and_again_while_one_request_kills_it(start_gateway, upstre
     for _ in range(5):
         upstream.plan(Gate())
         background(lambda: gateway.client(AUTH).post(key=key))
+        upstream.wait_for(1)  # the first; the others find it unknown
         time.sleep(0.1)
         gateway.kill()
         gateway.restart()
