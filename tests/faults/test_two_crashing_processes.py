@@ -38,7 +38,8 @@ def test_neither_crash_doubles_or_loses_a_charge(start_demo, start_gateway):
     gateway = start_gateway('[defaults]\nlease = "1s"\nresponse_timeout = "500ms"\ncompletion_timeout = "2s"\n', upstream_url=demo.url)
     lock = threading.Lock()
     tries = {}  # key → [(began, ended, answer)]
-    stop = time.monotonic() + SECONDS
+    begun = time.monotonic()
+    over = threading.Event()
     kills = {"gateway": 0, "demo": 0}
 
     def send(key, fault):
@@ -55,17 +56,26 @@ def test_neither_crash_doubles_or_loses_a_charge(start_demo, start_gateway):
     def client(number):
         dice = random.Random(f"{seed}-{number}")
         keys = [f"c{number}-0"]
-        while time.monotonic() < stop:
+        while not over.is_set():
             if dice.random() < 0.4:
                 keys.append(f"c{number}-{len(keys)}")
             answer = send(dice.choice(keys[-12:]), dice.choice(FAULTS))
             time.sleep(dice.uniform(0, 0.02) if answer is not None else 0.05)
 
+    def settled(key):
+        """What it has come to: a first attempt may take longer than response_timeout, and goes on."""
+        end = time.monotonic() + 30
+        while (answer := send(key, "")) is None or answer.outcome in ("in-progress", "not-executed"):
+            assert time.monotonic() < end, (key, answer)
+            time.sleep(0.1)
+        return answer
+
     threads = [threading.Thread(target=client, args=(n,), daemon=True) for n in range(6)]
     for thread in threads:
         thread.start()
     dice = random.Random(f"{seed}-killer")
-    while time.monotonic() < stop:
+    # A slow machine takes longer to show something.
+    while time.monotonic() < begun + SECONDS or (min(kills.values()) < 2 and time.monotonic() < begun + SECONDS + 60):
         time.sleep(dice.uniform(0.1, 0.6))
         if dice.random() < 0.5:
             gateway.kill()
@@ -76,12 +86,13 @@ def test_neither_crash_doubles_or_loses_a_charge(start_demo, start_gateway):
             kills["demo"] += 1
             time.sleep(dice.uniform(0, 0.1))
             demo = start_demo(listen=listen)
+    over.set()
     for thread in threads:
         thread.join(20)
     assert min(kills.values()) >= 2, f"vacuous: {kills}"
 
     time.sleep(2.5)  # completion_timeout: what was running has ended
-    final = {key: send(key, "") for key in tries}
+    final = {key: settled(key) for key in tries}
     ledger = collections.defaultdict(list)
     for charge in demo.charges():
         ledger[charge["idempotency_key"]].append(charge)
