@@ -47,12 +47,13 @@ def test_no_acknowledged_answer_is_lost_with_a_synchronous_standby(pair, start_g
         gateways = [start_gateway(CONFIG + JOINS, upstream_url=behind, store=url) for _ in range(2)]
         with Writers(gateways, path=route) as writers:
             time.sleep(1.5)
+            wait_until(lambda: len(writers.acknowledged()) > 20)
             primary.kill()
             time.sleep(0.3)
             before = writers.acknowledged()
             standby.promote()
             # By themselves: no restart, no reload.
-            wait_until(lambda: len(writers.acknowledged()) > len(before) + 20, 15,
+            wait_until(lambda: len(writers.acknowledged()) > len(before) + 20, 40,
                        lambda: [a for answers in list(writers.answers.values())[-3:] for a in answers])
         acknowledged = writers.acknowledged()
         last = writers.settle()
@@ -102,7 +103,7 @@ def test_what_an_asynchronous_standby_loses_is_counted(pair, start_gateway, make
         answer = call.result(20)
         # The upstream has acted and its answer is here, but no claim guards it any more: nothing is said that was not kept.
         assert answer.outcome == "unknown" and "would run again" in answer.json()["detail"], answer
-    wait_until(lambda: gateway.metrics().get("stet_lost_claims_total", 0) == 3, 10,
+    wait_until(lambda: gateway.metrics().get("stet_lost_claims_total", 0) == 3, 20,
                lambda: {k: v for k, v in gateway.metrics().items() if "lost" in k or "store" in k})
     assert client.post(key=f"{key}-kept").body == kept.body
     # What was acknowledged and not replicated is gone: this is the loss that the documentation speaks of. (The gateway that

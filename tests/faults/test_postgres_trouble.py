@@ -33,7 +33,7 @@ def refused_clearly(answer):
     return answer.status == 503 and answer.problem == "store-unavailable" and answer.header("Retry-After")
 
 
-def works_again(client, key, within=10):
+def works_again(client, key, within=30):
     answers = []
     wait_until(lambda: answers.append(client.post(key=key)) or answers[-1].status == 201, within, lambda: answers[-3:])
     again = client.post(key=key)
@@ -94,6 +94,7 @@ def test_every_connection_ended_by_an_administrator_again_and_again(database, st
             time.sleep(0.25)
             on.terminate_backends(name)
         time.sleep(0.5)
+        wait_until(lambda: len(writers.acknowledged()) > 50)
     acknowledged = writers.acknowledged()
     last = writers.settle()
     done = collections.Counter(request.key for request in upstream.effects)

@@ -61,7 +61,7 @@ class Writers:
                 out[key] = final[0]
         return out
 
-    def settle(self, within=20):
+    def settle(self, within=60):
         """Sends every key until it has ended: key → its last answer."""
         end = time.monotonic() + within
         last = {}
