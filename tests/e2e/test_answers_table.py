@@ -417,7 +417,7 @@ def test_more_connections_than_allowed_are_503_overloaded_or_wait_their_turn(sta
     gateway = start_gateway("limits.connections = 4\n")
     client = gateway.client(AUTH)
     idle = [client.connect() for _ in range(4)]
-    time.sleep(0.2)
+    wait_until(lambda: gateway.metrics()["stet_connections"] == 4)
     answer = client.post(key=key)
     assert answer.status == 503 and answer.problem == "overloaded", answer
     assert answer.outcome == "not-executed"

@@ -270,8 +270,7 @@ def test_a_drain_accepts_no_new_connections_and_is_not_ready(start_gateway, upst
     first, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     assert gateway.admin("GET", "/readyz").status == 200
     gateway.process.signal(signal.SIGTERM)
-    time.sleep(0.2)
-    assert gateway.admin("GET", "/readyz").status == 503
+    wait_until(lambda: gateway.admin("GET", "/readyz").status == 503)
     assert gateway.admin("GET", "/livez").status == 200
     with pytest.raises((OSError, Closed)):
         gateway.client(AUTH).get("/x", timeout=1)

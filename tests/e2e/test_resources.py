@@ -102,14 +102,14 @@ def test_places_of_waiters_who_left_are_given_back(start_gateway, upstream, key)
         waiters = [Connection(gateway.address) for _ in range(3)]
         for waiter in waiters:
             waiter.send(keyed(key))
-        time.sleep(0.2)
+        wait_until(lambda: gateway.metrics()["stet_waiters"] == 3)
         assert client.post(key=key, body=b"x").problem == "overloaded"
         for waiter in waiters:
             end(waiter)
         # Noticed within a few seconds, long before `wait` is over.
-        wait_until(lambda: gateway.metrics()["stet_waiters"] == 0, 5)
+        wait_until(lambda: gateway.metrics()["stet_waiters"] == 0)
     waiters = [background(client.post, key=key, body=b"x") for _ in range(3)]
-    time.sleep(0.2)
+    wait_until(lambda: gateway.metrics()["stet_waiters"] == 3)
     gate.open()
     assert [w.result().status for w in waiters] == [201] * 3
     assert first.result().status == 201

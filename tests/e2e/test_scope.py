@@ -5,6 +5,7 @@ import time
 import pytest
 from support import jwt
 from support.stores import about_one_process
+from support.upstream import wait_until
 
 ALICE = {"Authorization": "Bearer alice"}
 SECRET = "a-secret-of-thirty-two-characters"
@@ -45,7 +46,7 @@ def test_callers_without_credentials_share_one_scope_and_the_log_says_so_once(ga
     for _ in range(3):
         gateway.client().post(key=key)
     assert len(upstream.seen) == 1
-    time.sleep(0.1)
+    wait_until(lambda: len(gateway.events("request")) == 3)
     warnings = [e for e in gateway.log() if e.get("level") == "warning" and "scope" in str(e)]
     assert len(warnings) == 1, warnings
 

@@ -13,15 +13,20 @@ ACCEPT = '[defaults]\nin_progress = "accept"\n'
 PREFIX = "/.well-known/stet/operations/"
 
 
+def are_waiting(gateway, count):
+    wait_until(lambda: gateway.metrics()["stet_waiters"] == count)
+
+
 # ---- wait ----
 
 
 def test_a_waiter_gets_the_firsts_answer(start_gateway, upstream, key):
     # stripity-stripe#564: a client's own quick retry met "key in use".
-    client = start_gateway(WAIT).client(AUTH)
+    gateway = start_gateway(WAIT)
+    client = gateway.client(AUTH)
     first, gate = upstream.hold(client.post, key=key)
     waiters = [background(client.post, key=key) for _ in range(5)]
-    time.sleep(0.2)
+    are_waiting(gateway, 5)
     assert all(w.running() for w in waiters)
     gate.open()
     first = first.result()
@@ -34,10 +39,11 @@ def test_a_waiter_gets_the_firsts_answer(start_gateway, upstream, key):
 
 
 def test_a_waiter_is_told_at_once_when_the_first_ends(start_gateway, upstream, key):
-    client = start_gateway(WAIT).client(AUTH)
+    gateway = start_gateway(WAIT)
+    client = gateway.client(AUTH)
     first, gate = upstream.hold(client.post, key=key)
     waiter = background(client.post, key=key)
-    time.sleep(0.2)
+    are_waiting(gateway, 1)
     opened = time.monotonic()
     gate.open()
     waiter.result()
@@ -47,10 +53,11 @@ def test_a_waiter_is_told_at_once_when_the_first_ends(start_gateway, upstream, k
 
 @about_one_process("those at another gateway ask the store, and one of them claims")
 def test_a_released_answer_goes_to_all_waiters_and_none_of_them_claims(start_gateway, upstream, key):
-    client = start_gateway(WAIT).client(AUTH)
+    gateway = start_gateway(WAIT)
+    client = gateway.client(AUTH)
     first, gate = upstream.hold(client.post, key=key, gate=Gate(refuses(429, {}, b"slow down")))
     waiters = [background(client.post, key=key) for _ in range(4)]
-    time.sleep(0.2)
+    are_waiting(gateway, 4)
     gate.open()
     for call in [first, *waiters]:
         answer = call.result()
@@ -250,10 +257,11 @@ def test_the_status_location_follows_the_records_own_scope_rule(start_gateway, u
 
 
 def test_a_waiter_learns_that_the_answer_was_too_large(start_gateway, upstream, key):
-    client = start_gateway('[defaults]\nmax_response_body = "1KiB"\nin_progress = "wait"\n').client(AUTH)
+    gateway = start_gateway('[defaults]\nmax_response_body = "1KiB"\nin_progress = "wait"\n')
+    client = gateway.client(AUTH)
     first, gate = upstream.hold(client.post, key=key, gate=Gate(answers(201, {}, b"x" * 100_000)))
     waiter = background(client.post, key=key)
-    time.sleep(0.2)
+    are_waiting(gateway, 1)
     gate.open()
     assert len(first.result().body) == 100_000
     assert waiter.result().problem == "answer-not-kept"
@@ -267,7 +275,7 @@ def test_waiters_are_answered_in_a_drain(start_gateway, upstream, key):
     client = gateway.client(AUTH)
     first, gate = upstream.hold(client.post, key=key)
     waiter = background(client.post, key=key)
-    time.sleep(0.2)
+    are_waiting(gateway, 1)
     gateway.process.signal(signal.SIGTERM)
     time.sleep(0.2)
     gate.open()
