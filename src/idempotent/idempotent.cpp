@@ -12,6 +12,9 @@
 namespace stet::http {
 namespace {
 
+// What PostgreSQL's index takes beside the longest key. Beyond it every attempt would be told to come again.
+constexpr std::size_t kLongestScope = 1'000;
+
 config::Route route_of(const Options& options) {
   config::Route route;
   route.key = options.key == Key::required ? config::KeyMode::required : config::KeyMode::optional;
@@ -40,16 +43,6 @@ void add_own_lines(Headers& lines, const Shown& shown) {
 
 }  // namespace
 
-std::optional<std::string_view> header(const Request& request, std::string_view name) {
-  std::optional<std::string_view> value;
-  for (const Header& line : request.headers) {
-    if (!iequals(line.name, name)) continue;
-    if (value) return std::nullopt;
-    value = line.value;
-  }
-  return value;
-}
-
 Scope scope_of_header(std::string name) {
   return [name = std::move(name)](const Request& request) -> std::optional<std::string> {
     const auto value = header(request, name);
@@ -74,7 +67,7 @@ Expected<std::optional<Intent>, Response> identify(const Options& options, const
   const auto* key = std::get_if<identify::Key>(&found);
   if (key == nullptr) return std::optional<Intent>();
   auto scope = options.scope ? options.scope(request) : std::nullopt;
-  if (!scope || scope->empty()) {
+  if (!scope || scope->empty() || scope->size() > kLongestScope) {
     return unexpected(refusal(Problem::scope_undefined,
                               "Whose key this is cannot be told: the request does not say who is calling."));
   }
@@ -84,7 +77,8 @@ Expected<std::optional<Intent>, Response> identify(const Options& options, const
                               std::string(head.path())});
 }
 
-std::optional<Fingerprint> refingerprint(const Options& options, const Request& request, const Recipe& recipe) {
+std::optional<Fingerprint> refingerprint(const Options& options, const Request& request,
+                                         const Recipe& recipe) {
   const Fields fields(request.headers);
   return identify::remake_fingerprint(fingerprint_of(options), recipe,
                                       {request.method, request.target, fields, request.body});
@@ -116,9 +110,10 @@ Response store_failed(const StoreError& error) {
     return response_of(problem_answer(stet::problem(Problem::store_corrupt, Outcome::unknown,
                                                     "The stored record of this key cannot be read.")));
   }
-  Shown shown = stet::problem(Problem::store_unavailable, Outcome::unknown,
-                              "The database did not take this request now. Send the same request with the same key "
-                              "again.");
+  Shown shown =
+      stet::problem(Problem::store_unavailable, Outcome::unknown,
+                    "The database did not take this request now. Send the same request with the same key "
+                    "again.");
   shown.retry_after = std::chrono::seconds(1);
   return response_of(problem_answer(shown));
 }

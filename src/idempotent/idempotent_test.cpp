@@ -22,7 +22,8 @@ std::string line(const Response& response, std::string_view name) {
 class Idempotent : public testing::Test {
  protected:
   static Request post(std::vector<std::string> keys, std::string body = R"({"amount":4900})") {
-    Request request{"POST", "/charges?trace=1", {{"Content-Type", "application/json"}, {"X-Account", "alice"}}, body};
+    Request request{
+        "POST", "/charges?trace=1", {{"Content-Type", "application/json"}, {"X-Account", "alice"}}, body};
     for (std::string& key : keys) request.headers.push_back({"Idempotency-Key", std::move(key)});
     return request;
   }
@@ -35,7 +36,8 @@ class Idempotent : public testing::Test {
     return charge(request);
   }
   Response charge(sqlite::Transaction& transaction) {
-    EXPECT_EQ(sqlite3_exec(transaction.handle(), "INSERT INTO charges (amount) VALUES (4900)", nullptr, nullptr, nullptr),
+    EXPECT_EQ(sqlite3_exec(transaction.handle(), "INSERT INTO charges (amount) VALUES (4900)", nullptr,
+                           nullptr, nullptr),
               SQLITE_OK);
     const auto id = sqlite3_last_insert_rowid(transaction.handle());
     return {201,
@@ -47,7 +49,9 @@ class Idempotent : public testing::Test {
   library::UsersDatabase database_{file_.path()};
   sqlite::Pool pool_{file_.path(), {.durability = sqlite::PoolOptions::Durability::os}};
   Options options_{.scope = scope_of_header("X-Account")};
-  std::function<Response(sqlite::Transaction&)> handler_ = [this](sqlite::Transaction& t) { return charge(t); };
+  std::function<Response(sqlite::Transaction&)> handler_ = [this](sqlite::Transaction& t) {
+    return charge(t);
+  };
 };
 
 TEST_F(Idempotent, answers_a_retry_with_the_first_answer) {
@@ -72,7 +76,8 @@ TEST_F(Idempotent, answers_a_retry_with_the_first_answer) {
 
 TEST_F(Idempotent, takes_the_quoted_and_the_bare_form_for_one_key_and_other_json_spelling_for_one_request) {
   send(post({"k-1"}, R"({"amount":4900,"currency":"EUR"})"));
-  EXPECT_EQ(line(send(post({"\"k-1\""}, R"({ "currency" : "EUR", "amount" : 49e2 })")), "Stet-Outcome"), "replayed");
+  EXPECT_EQ(line(send(post({"\"k-1\""}, R"({ "currency" : "EUR", "amount" : 49e2 })")), "Stet-Outcome"),
+            "replayed");
   EXPECT_EQ(database_.charges(), 1);
 }
 

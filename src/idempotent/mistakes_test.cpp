@@ -52,6 +52,14 @@ TEST_F(Mistakes, an_empty_scope_is_none) {
   EXPECT_EQ(database_.charges(), 0);
 }
 
+TEST_F(Mistakes, a_scope_that_not_every_database_can_index_is_none) {
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(send(post(std::string(1'000, 'a'), "k"), kCharge).status, 201);
+    EXPECT_EQ(send(post(std::string(1'001, 'a'), "k"), kCharge).status, 400);
+  }
+  EXPECT_EQ(database_.charges(), 1);
+}
+
 TEST_F(Mistakes, what_says_that_it_did_nothing_is_rolled_back_without_a_key_too) {
   options_.key = Key::optional;
   for (int i = 0; i < 2; ++i) EXPECT_EQ(send(post("alice", ""), kCharge, 503).status, 503);

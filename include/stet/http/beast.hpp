@@ -10,7 +10,6 @@
 #include <boost/beast/http/message.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include "stet/http/message.hpp"
@@ -25,22 +24,17 @@ inline Request from_beast(const boost::beast::http::request<boost::beast::http::
   return request;
 }
 
-// `in` says which version is spoken and whether the connection stays open. What would end its header line is
-// left out (Beast writes what it is given), and so is a body where the status has none. Throws
-// std::out_of_range for a status beyond 999.
+// `in` says which version is spoken and whether the connection stays open. Throws std::out_of_range for a
+// status beyond 999.
 inline boost::beast::http::response<boost::beast::http::string_body> to_beast(
     Response response, const boost::beast::http::request<boost::beast::http::string_body>& in) {
   boost::beast::http::response<boost::beast::http::string_body> out;
   out.version(in.version());
   out.result(static_cast<unsigned>(response.status));
-  constexpr std::string_view kEnds("\r\n\0", 3);
   for (const Header& header : response.headers) {
-    const bool one_line = header.name.find_first_of(kEnds) == std::string::npos &&
-                          header.value.find_first_of(kEnds) == std::string::npos;
-    if (one_line) out.insert(header.name, header.value);
+    if (is_sent(header)) out.insert(header.name, header.value);
   }
-  const bool has_body = response.status >= 200 && response.status != 204 && response.status != 304;
-  if (has_body) out.body() = std::move(response.body);
+  if (has_body(response.status)) out.body() = std::move(response.body);
   out.keep_alive(in.keep_alive());
   out.prepare_payload();
   return out;

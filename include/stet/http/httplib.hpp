@@ -71,9 +71,10 @@ inline Request from_httplib(const ::httplib::Request& in) {
 
 inline void to_httplib(Response response, ::httplib::Response& out) {
   out.status = response.status;
-  // set_header leaves out what would end its line; put into the map, it would be written as it is.
-  for (const Header& header : response.headers) out.set_header(header.name, header.value);
-  out.body = std::move(response.body);
+  for (const Header& header : response.headers) {
+    if (is_sent(header)) out.set_header(header.name, header.value);
+  }
+  if (has_body(response.status)) out.body = std::move(response.body);
 }
 
 }  // namespace stet::http

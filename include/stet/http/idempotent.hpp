@@ -35,8 +35,8 @@ enum class Key : std::uint8_t {
 };
 
 // Whose key it is: the same for every attempt of one caller, and never the same for two callers who must not
-// see each other's answers. An account's id, say; not a token that is refreshed between attempts. Nothing, or
-// an empty text: 400 scope-undefined.
+// see each other's answers. An account's id, say; not a token that is refreshed between attempts. Nothing, an
+// empty text or one of more than 1,000 bytes: 400 scope-undefined.
 using Scope = std::function<std::optional<std::string>(const Request&)>;
 Scope scope_of_header(std::string name);  // of one that your ingress has set and callers cannot
 Scope one_scope();                        // one for everybody: whoever knows a key may see its answer

@@ -25,4 +25,10 @@ struct Response {
 // The value of the only line of that name (ASCII case ignored); nothing when there is none or more than one.
 std::optional<std::string_view> header(const Request&, std::string_view name);
 
+// For adapters. Whether a line of the answer goes out: not one that would end early (at a CR, LF or NUL), and
+// not Content-Length or Transfer-Encoding, which whoever sends the body writes beside it.
+bool is_sent(const Header&);
+// Whether an answer of this status has a body: not with 1xx, 204 or 304.
+bool has_body(int status);
+
 }  // namespace stet::http
