@@ -43,10 +43,7 @@ std::unique_ptr<Database> open_database(const std::string& url) {
   create_tables(*sql::open(url));
   static constexpr std::string_view sqlite = "sqlite:";
   if (!url.starts_with(sqlite)) return std::make_unique<Pooled<stet::postgres::Pool>>(url);
-  // One connection. SQLite has one writer anyway, and before 3.51.3 two connections to one file in WAL mode
-  // can damage it.
-  return std::make_unique<Pooled<stet::sqlite::Pool>>(url.substr(sqlite.size()),
-                                                      stet::sqlite::PoolOptions{.connections = 1});
+  return std::make_unique<Pooled<stet::sqlite::Pool>>(url.substr(sqlite.size()));
 }
 
 }  // namespace booking

@@ -4,8 +4,8 @@
 // A retry must bring the provider the same key, and another operation must not: so the key is made from the
 // operation's own identity and the purpose of the call. The result is a UUID (RFC 9562 version 8): the first
 // 128 bits of SHA-256 over the name "stet derived key", the inputs and the purpose, each preceded by its
-// length, with the version and variant bits set. The same inputs give the same UUID, in every version of this
-// library.
+// length, with the version and variant bits set. In every version of this library the same inputs give the
+// same UUID.
 //
 // What makes an operation is its scope, its key and what was asked (the fingerprint), and nothing that its
 // record alone knows. So a late retry brings the provider the same key even where we have forgotten the

@@ -10,8 +10,7 @@
 //   show result.shown;                                 // only after the commit has succeeded
 //
 // The transaction is yours to begin and to end, and not the work's: what the work commits by itself has
-// happened without an answer, and the key then says so for ever (outcome_unknown) instead of running it
-// again.
+// happened without an answer, and instead of running it again the key then says outcome_unknown, for ever.
 //
 // Nothing is recorded when the work throws (the exception passes through) or declines: roll back, and a retry
 // runs. A commit that fails or whose reply is lost needs no thought either: whoever sends the same key again

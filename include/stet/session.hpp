@@ -15,9 +15,8 @@
 
 namespace stet {
 
-// What is to be told to others if, and only if, the transaction commits. What is no text (UTF-8 without NUL)
-// where text is meant, and a header that cannot be sent, are StoreError (not_written) before anything is
-// written.
+// What is to be told to others if, and only if, the transaction commits. Where text is meant and is none
+// (UTF-8 without NUL), or a header cannot be sent, it is refused before anything is written (not_written).
 struct Message {
   std::string topic{};    // text
   std::string payload{};  // bytes

@@ -1,6 +1,6 @@
 #pragma once
-// Ends what is past its retention: completed records become tombstones, tombstones go. Nothing else ends a
-// record.
+// Ends what is past its retention: completed records become tombstones, tombstones go. Nothing else ends
+// them.
 //
 // Owner: you. Threads: run() in one thread of yours; several processes may run one each.
 

@@ -97,8 +97,7 @@ bool Drive::would_settle_in_vain(const Command& command) const {
          trouble_ == StoreTrouble::passes_through;
 }
 
-// A claim that is completed in its own transaction is seen by nobody while it is pending, so it needs no
-// lease.
+// A claim that is completed in its own transaction is seen by nobody while it is pending: it needs no lease.
 Command Drive::as_sent(Command command) const {
   auto* const claim = std::get_if<command::Claim>(&command);
   if (claim != nullptr && trouble_ == StoreTrouble::passes_through) claim->lease = milliseconds::zero();

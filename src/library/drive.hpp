@@ -52,8 +52,7 @@ class Drive {
  private:
   void pump(Event event);
   void tell(const Shown&);
-  // In somebody's transaction it would be rolled back with the refusal; and an application's role may not do
-  // it.
+  // In somebody's transaction it would be rolled back with the refusal; an application's role may not do it.
   bool would_settle_in_vain(const Command&) const;
   Command as_sent(Command) const;
   Event execute(const Command& by_machine);

@@ -215,6 +215,34 @@ TEST_F(PhasesTest, keep_their_lease_however_long_they_take) {
   EXPECT_EQ(ran_, "rcf");
 }
 
+TEST_F(PhasesTest, lose_the_operation_when_they_hang_for_longer_than_anybody_is_to_wait) {
+  options_.lease = 100ms;
+  options_.give_up_after = 200ms;
+  std::vector<Phase> phases = all();
+  std::promise<void> hangs;
+  std::promise<void> wakes_up;
+  phases[1].run = [&, real = phases[1].run](Running& op) {
+    hangs.set_value();
+    wakes_up.get_future().wait();
+    real(op);
+  };
+  std::jthread first([&] {
+    const RunResult late = run(phases);
+    EXPECT_EQ(late.ending, Ending::refused);
+    EXPECT_TRUE(late.shown.retryable);
+  });
+  hangs.get_future().wait();
+  for (int tries = 0; tries < 500 && run(all()).ending == Ending::refused; ++tries)
+    std::this_thread::sleep_for(20ms);
+  EXPECT_EQ(state(), State::completed);
+  wakes_up.set_value();
+  first.join();
+  EXPECT_EQ(run(all()).ending, Ending::replayed);
+  EXPECT_EQ(provider_.calls(), 2);
+  EXPECT_EQ(provider_.charges(), 1U);
+  EXPECT_EQ(database_.charges(), 1);
+}
+
 // A process that hangs and wakes up later must not commit what another has done meanwhile.
 TEST_F(PhasesTest, fence_an_attempt_that_another_has_taken_over) {
   std::vector<Phase> phases = all();

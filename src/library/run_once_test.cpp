@@ -177,6 +177,37 @@ TEST_F(RunOnce, says_which_tables_are_missing) {
   }
 }
 
+TEST_F(RunOnce, leaves_all_of_it_or_nothing_however_little_room_the_file_has) {
+  const std::string much(30'000, 'x');
+  const auto rows = [&] {
+    return database_.charges() + database_.operations() +
+           database_.number("SELECT count(*) FROM stet_outbox");
+  };
+  const Work work = [&](const Token&) {
+    if (sqlite3_exec(database_.handle(), "INSERT INTO charges VALUES (1, 4900)", nullptr, nullptr, nullptr) !=
+        SQLITE_OK) {
+      throw StoreError(StoreFailure::full, sqlite3_errmsg(database_.handle()));
+    }
+    database_.session().emit({.topic = "charged", .payload = much});
+    return Answer{201, {}, much, Kept::whole};
+  };
+  int refused = 0;
+  for (int pages = database_.number("PRAGMA page_count"); rows() == 0; ++pages) {
+    database_.run("PRAGMA max_page_count = " + std::to_string(pages));
+    try {
+      sqlite::Transaction transaction(database_.handle(), database_.session());
+      EXPECT_EQ(run_once(database_.session(), intent("k"), {}, work).ending, Ending::ran);
+      transaction.commit();
+    } catch (const StoreError& error) {
+      EXPECT_EQ(error.kind(), StoreFailure::full) << error.what();
+      ASSERT_EQ(rows(), 0) << "at " << pages << " pages";
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 10);
+  EXPECT_EQ(rows(), 3);
+}
+
 // A claim that was committed by mistake, without its answer: what the work had done by then was committed
 // with it.
 TEST_F(RunOnce, runs_no_second_time_after_a_claim_that_was_committed_without_an_answer) {

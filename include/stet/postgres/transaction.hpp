@@ -13,9 +13,11 @@ class Pool;
 
 class Transaction {
  public:
-  // On a connection of yours, in the isolation level that it has (READ COMMITTED, please: session.hpp says why). Throws
-  // StoreError (not_written: nothing has begun).
+  // On a connection of yours, in the isolation level that it has (READ COMMITTED, please: session.hpp says
+  // why). Throws StoreError (not_written: nothing has begun).
   explicit Transaction(PGconn*, const SessionOptions& = {});
+  // While a statement or a COPY of yours is still under way there, a connection of yours stays as it is: end
+  // that first. One of a pool is closed then.
   ~Transaction();
   Transaction(Transaction&&) noexcept;
   Transaction& operator=(Transaction&&) = delete;
@@ -23,9 +25,10 @@ class Transaction {
   PGconn* handle() const;  // for your statements
   stet::Session& session() const;
 
-  // Throws StoreError. `not_written`: rolled back, as PostgreSQL does it after a statement that failed. `unavailable`: it may
-  // or may not have been committed; the same key sent again tells. On a connection of a pool that includes a commit whose
-  // wait for a synchronous standby was cancelled; on one of yours that comes as a warning, to your notice receiver.
+  // Throws StoreError. `not_written`: rolled back, as PostgreSQL does it after a statement that failed.
+  // `unavailable`: it may or may not have been committed; the same key sent again tells. On a connection of a
+  // pool that includes a commit whose wait for a synchronous standby was cancelled; on one of yours that
+  // comes as a warning, to your notice receiver.
   void commit();
 
  private:

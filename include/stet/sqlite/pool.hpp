@@ -41,8 +41,8 @@ class Pool final : public stet::Pool {
   Pool& operator=(const Pool&) = delete;
 
   // Begun, on a connection of the pool; waits for one when all are lent. Threads: any, each its own
-  // transaction. A thread that holds one and asks for another waits for itself, in vain: SQLite has one
-  // writer. Throws StoreError (not_written: the time was up).
+  // transaction. A thread that holds one and asks the pool for another (execute, find and list take one, too)
+  // waits for itself, in vain. Throws StoreError (not_written: the time was up).
   Transaction transaction();
 
   std::vector<Outcome> execute(std::span<const Command> batch) override;
