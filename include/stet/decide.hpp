@@ -1,5 +1,6 @@
 #pragma once
-// Judgement as two pure tables: what a claim's result means, and what the upstream's outcome means.
+// Judgement as three pure tables: what a claim's result means, what the upstream's outcome means, and what becomes of a
+// lapsed record that nobody retries.
 
 #include <variant>
 

@@ -112,7 +112,7 @@ struct Refingerprint {  // → Refingerprinted
 };
 struct Forward {  // → Upstream, exactly once; register the operation as running here until finished()
   Token token;
-  // Not one byte after this: the lease could be somebody else's by then (failures.md, R4).
+  // Not one byte after this: the lease could be somebody else's by then.
   MonoTime send_before = MonoTime::max();
 };
 struct Ask {  // → Asked
@@ -171,7 +171,7 @@ class Exchange {
     asking,   // the reconcile URL
     taking_over,
     settling,        // writing what is now known of somebody else's attempt
-    renewing_first,  // too little of the lease is left to send (failures.md, R4)
+    renewing_first,  // too little of the lease is left to send: renewed before the first byte
     running,         // the upstream has the request
     storing,         // the outcome is in hand and goes to the store
     rereading,       // fenced

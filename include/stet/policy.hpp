@@ -2,6 +2,7 @@
 // What a route says about its operations, as far as the state machine is concerned.
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 
 #include "stet/record.hpp"
@@ -42,9 +43,9 @@ struct Policy {
   Terms terms;
   milliseconds lease = std::chrono::seconds(30);
   InProgressMode in_progress = InProgressMode::conflict;
-  milliseconds wait = std::chrono::seconds(10);
-  milliseconds response_timeout = std::chrono::seconds(30);
-  milliseconds completion_timeout = std::chrono::minutes(10);
+  milliseconds wait = std::chrono::seconds(10);                // how long InProgressMode::wait holds a caller
+  milliseconds response_timeout = std::chrono::seconds(30);    // then the caller is told that it is still running
+  milliseconds completion_timeout = std::chrono::minutes(10);  // then no late answer is waited for any more
   OnStoreFailure on_store_failure = OnStoreFailure::closed;
   UpstreamPromise promise = UpstreamPromise::none;
   StatusTable statuses;

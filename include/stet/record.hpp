@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "stet/identity.hpp"
@@ -25,6 +26,7 @@ std::optional<State> parse_state(std::string_view);
 // of its rows, so a record that is still pending proves that nothing was committed, and whoever fences it may
 // run again.
 enum class OnUnknown : std::uint8_t { fail, retry, ask, joined };
+std::string_view name(OnUnknown);
 
 struct Header {
   std::string name;

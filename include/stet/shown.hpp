@@ -1,7 +1,10 @@
 #pragma once
 // What a caller is shown, before it has become HTTP.
 
+#include <cstdint>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "stet/record.hpp"
 

@@ -34,20 +34,6 @@ std::string_view in_progress_name(InProgressMode mode) {
   return "";
 }
 
-std::string_view on_unknown_name(OnUnknown policy) {
-  switch (policy) {
-    case OnUnknown::fail:
-      return "fail";
-    case OnUnknown::retry:
-      return "retry";
-    case OnUnknown::ask:
-      return "ask";
-    case OnUnknown::joined:
-      return "joined";
-  }
-  return "";
-}
-
 json::object keyed_terms(const config::Route& route) {
   const Policy& policy = route.policy;
   const StatusLists statuses = status_lists(policy.statuses);
@@ -64,7 +50,7 @@ json::object keyed_terms(const config::Route& route) {
   if (policy.in_progress == InProgressMode::wait) terms["wait"] = duration(policy.wait);
   terms["response_timeout"] = duration(policy.response_timeout);
   terms["completion_timeout"] = duration(policy.completion_timeout);
-  terms["on_unknown"] = on_unknown_name(policy.terms.on_unknown);
+  terms["on_unknown"] = name(policy.terms.on_unknown);
   terms["on_store_failure"] = policy.on_store_failure == OnStoreFailure::open ? "open" : "closed";
   if (policy.terms.on_unknown != OnUnknown::joined) {  // what the API records says it there
     terms["record"] = array_of(statuses.recorded);

@@ -28,20 +28,6 @@ std::string headers_json(const Headers& headers) {
   return out + "]";
 }
 
-std::string_view name_of(OnUnknown policy) {
-  switch (policy) {
-    case OnUnknown::fail:
-      return "fail";
-    case OnUnknown::retry:
-      return "retry";
-    case OnUnknown::ask:
-      return "ask";
-    case OnUnknown::joined:
-      return "joined";
-  }
-  return "fail";
-}
-
 }  // namespace
 
 std::string scope_hash(std::string_view scope) {
@@ -67,7 +53,7 @@ std::string operation_json(const Record& record, Detail detail) {
   add_time(object, "lease_until", record.lease_until);
   add_time(object, "expires_at", record.expires_at);
   if (detail == Detail::line) return object.take();
-  object.add("on_unknown", name_of(record.terms.on_unknown));
+  object.add("on_unknown", name(record.terms.on_unknown));
   object.add("recovery_point", record.recovery_point);
   if (record.answer) {
     object.add_raw("headers", headers_json(record.answer->headers));

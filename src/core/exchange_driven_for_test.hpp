@@ -35,6 +35,14 @@ struct Driven {
   }
   void stored(Result result, RunsHere here = RunsHere::no) { feed(event::Stored{std::move(result), here}); }
   void upstream(UpstreamOutcome outcome) { feed(event::Upstream{std::move(outcome)}); }
+  // The store fails in this way, again and again, until the caller is told something.
+  void fail_until_shown(StoreFailure how) {
+    for (int i = 0; i < 100 && !shown; ++i) {
+      feed(event::StoreFailed{how});
+      if (!shown) wake();
+    }
+    ASSERT_TRUE(shown);
+  }
   void wake() {
     ASSERT_TRUE(wake_at);
     now = *wake_at;
@@ -71,6 +79,13 @@ inline Policy with(OnUnknown on_unknown, UpstreamPromise promise = UpstreamPromi
   return policy;
 }
 
+inline Policy in_time(milliseconds response, milliseconds completion) {
+  Policy policy;
+  policy.response_timeout = response;
+  policy.completion_timeout = completion;
+  return policy;
+}
+
 inline Policy in_mode(InProgressMode mode) {
   Policy policy;
   policy.in_progress = mode;
@@ -84,6 +99,30 @@ inline Terms terms(OnUnknown on_unknown) {
 }
 
 inline const UpstreamOutcome kCreated = upstream::Answered{Answer{201, {{"Location", "/c/1"}}, "{}"}, {}};
+inline const Token kOurs{"scope", "key", fixed_nonce(), 1};
 inline const Token kStranger{"scope", "key", Nonce{{9}}, 4};
+
+// Of the request that a Driven makes.
+inline Record record_of(const Token& token, State state = State::pending) {
+  Record record;
+  record.token = token;
+  record.fingerprint = {{}, "v1"};
+  record.state = state;
+  return record;
+}
+
+inline Record completed_record(const Token& token, std::string body) {
+  Record record = record_of(token, State::completed);
+  record.answer = Answer{200, {}, std::move(body)};
+  return record;
+}
+
+// Claimed at once, and on its way to the upstream.
+inline Driven forwarded(Policy policy = {}) {
+  Driven run(std::move(policy));
+  run.stored(result::Claimed{});
+  EXPECT_EQ(run.forwards, 1);
+  return run;
+}
 
 }  // namespace stet

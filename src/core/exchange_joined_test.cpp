@@ -9,13 +9,8 @@ Policy joining() {
   return with(OnUnknown::joined, UpstreamPromise::joins);
 }
 
-const Token kOurs{"scope", "key", fixed_nonce(), 1};
-
-Record record_of(const Token& token, State state) {
-  Record record;
-  record.token = token;
-  record.fingerprint = {{}, "v1"};
-  record.state = state;
+Record joined_record(const Token& token, State state) {
+  Record record = record_of(token, state);
   record.terms = terms(OnUnknown::joined);
   if (state == State::completed) {
     record.answer = Answer{201, {{"X-Ledger", "1"}}, "recorded"};
@@ -24,25 +19,11 @@ Record record_of(const Token& token, State state) {
   return record;
 }
 
-Driven forwarded(Policy policy = joining()) {
-  Driven run(std::move(policy));
-  run.stored(result::Claimed{});
-  EXPECT_EQ(run.forwards, 1);
-  return run;
-}
-
-void repeat_until_shown(Driven& run) {
-  for (int i = 0; i < 100 && !run.shown; ++i) {
-    run.feed(event::StoreFailed{StoreFailure::unavailable});
-    if (!run.shown) run.wake();
-  }
-}
-
 TEST(ExchangeJoined, shows_what_its_upstream_recorded_and_not_what_it_said) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(kCreated);
   ASSERT_TRUE(run.did<action::Find>());
-  run.feed(event::Found{record_of(kOurs, State::completed)});
+  run.feed(event::Found{joined_record(kOurs, State::completed)});
   ASSERT_TRUE(run.shown);
   EXPECT_EQ(run.shown->answer.body, "recorded");
   EXPECT_EQ(run.shown->outcome, Outcome::completed);
@@ -52,12 +33,12 @@ TEST(ExchangeJoined, shows_what_its_upstream_recorded_and_not_what_it_said) {
 }
 
 TEST(ExchangeJoined, shows_what_its_upstream_recorded_whatever_became_of_the_connection) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(upstream::Lost{"reset"});
   ASSERT_TRUE(run.command<command::Release>());
   run.stored(result::Fenced{});
   ASSERT_TRUE(run.did<action::Find>());
-  run.feed(event::Found{record_of(kOurs, State::completed)});
+  run.feed(event::Found{joined_record(kOurs, State::completed)});
   EXPECT_EQ(run.shown->answer.body, "recorded");
   EXPECT_EQ(run.shown->outcome, Outcome::completed);
   EXPECT_EQ(run.exchange.last_word()->outcome, Outcome::completed);
@@ -65,18 +46,18 @@ TEST(ExchangeJoined, shows_what_its_upstream_recorded_whatever_became_of_the_con
 
 // A 504 of a proxy in between, say, while the upstream has committed.
 TEST(ExchangeJoined, shows_what_its_upstream_recorded_and_not_the_refusal_of_somebody_in_between) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(upstream::Answered{Answer{504, {}, "proxy"}, {}});
   ASSERT_TRUE(run.did<action::Find>());
-  run.feed(event::Found{record_of(kOurs, State::pending)});
+  run.feed(event::Found{joined_record(kOurs, State::pending)});
   ASSERT_TRUE(run.command<command::Release>());  // not yet: it commits between this look and the fence
   run.stored(result::Fenced{});
-  run.feed(event::Found{record_of(kOurs, State::completed)});
+  run.feed(event::Found{joined_record(kOurs, State::completed)});
   EXPECT_EQ(run.shown->answer.status, 201);
 }
 
 TEST(ExchangeJoined, says_not_executed_once_the_attempt_is_fenced_and_not_before) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(upstream::Lost{"reset"});
   EXPECT_FALSE(run.shown);
   run.stored(result::Ok{});
@@ -90,19 +71,18 @@ TEST(ExchangeJoined, says_not_executed_once_the_attempt_is_fenced_and_not_before
 TEST(ExchangeJoined, calls_an_attempt_running_while_its_upstream_holds_the_record) {
   for (const UpstreamOutcome& ended : {UpstreamOutcome(upstream::Lost{"reset"}),
                                        UpstreamOutcome(upstream::Answered{Answer{500, {}, ""}, {}})}) {
-    Driven run = forwarded();
+    Driven run = forwarded(joining());
     run.upstream(ended);
-    if (run.did<action::Find>()) run.feed(event::Found{record_of(kOurs, State::pending)});
+    if (run.did<action::Find>()) run.feed(event::Found{joined_record(kOurs, State::pending)});
     ASSERT_TRUE(run.command<command::Release>());
-    repeat_until_shown(run);
-    ASSERT_TRUE(run.shown);
+    run.fail_until_shown(StoreFailure::unavailable);
     EXPECT_EQ(run.shown->problem, Problem::still_running);
     EXPECT_EQ(run.shown->outcome, Outcome::in_progress);
     EXPECT_FALSE(run.exchange.finished());
     run.wake();
     ASSERT_TRUE(run.command<command::Release>());
     run.stored(result::Fenced{});  // it has committed
-    run.feed(event::Found{record_of(kOurs, State::completed)});
+    run.feed(event::Found{joined_record(kOurs, State::completed)});
     EXPECT_EQ(run.exchange.last_word()->answer.body, "recorded");
   }
 }
@@ -150,7 +130,7 @@ TEST(ExchangeJoined, claims_nothing_of_a_fence_that_could_not_be_written_in_time
 }
 
 TEST(ExchangeJoined, says_unknown_of_a_fence_that_it_cannot_tell_from_a_strangers) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(upstream::Lost{"reset"});
   run.feed(event::StoreFailed{StoreFailure::unavailable});  // its reply was lost
   run.wake();
@@ -193,17 +173,17 @@ TEST(ExchangeJoined, does_not_call_fenced_what_a_belated_claim_could_bring_back)
 }
 
 TEST(ExchangeJoined, knows_that_nothing_was_sent_whether_or_not_the_store_does) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(upstream::NotSent{"refused"});
   ASSERT_TRUE(run.command<command::Release>());
-  repeat_until_shown(run);
+  run.fail_until_shown(StoreFailure::unavailable);
   EXPECT_EQ(run.shown->outcome, Outcome::not_executed);
 }
 
 TEST(ExchangeJoined, records_a_success_that_its_upstream_did_not_record) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(kCreated);
-  run.feed(event::Found{record_of(kOurs, State::pending)});
+  run.feed(event::Found{joined_record(kOurs, State::pending)});
   ASSERT_TRUE(run.command<command::Complete>());
   run.stored(result::Ok{});
   EXPECT_EQ(run.shown->outcome, Outcome::completed);
@@ -211,9 +191,9 @@ TEST(ExchangeJoined, records_a_success_that_its_upstream_did_not_record) {
 }
 
 TEST(ExchangeJoined, frees_the_key_after_a_refusal_that_its_upstream_did_not_record) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(upstream::Answered{Answer{422, {}, "no"}, {}});
-  run.feed(event::Found{record_of(kOurs, State::pending)});
+  run.feed(event::Found{joined_record(kOurs, State::pending)});
   ASSERT_TRUE(run.command<command::Release>());
   run.stored(result::Ok{});
   EXPECT_EQ(run.shown->answer.status, 422);
@@ -221,16 +201,16 @@ TEST(ExchangeJoined, frees_the_key_after_a_refusal_that_its_upstream_did_not_rec
 }
 
 TEST(ExchangeJoined, gives_its_own_caller_the_body_that_was_recorded_without) {
-  Record record = record_of(kOurs, State::completed);
+  Record record = joined_record(kOurs, State::completed);
   record.answer = Answer{201, {}, "", Kept::head_only};
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(upstream::TooLarge{Answer{201, {}, ""}, {}});
   run.feed(event::Found{record});
   EXPECT_EQ(run.shown->kind, ShownKind::stream);
   EXPECT_EQ(run.shown->outcome, Outcome::completed);
   EXPECT_EQ(run.shown->replayable_until, WallTime{9s});
 
-  Driven other = forwarded();
+  Driven other = forwarded(joining());
   other.upstream(upstream::TooLarge{Answer{500, {}, ""}, {}});  // not the answer that was recorded
   other.feed(event::Found{record});
   EXPECT_EQ(other.shown->problem, Problem::answer_not_kept);
@@ -268,23 +248,23 @@ TEST(ExchangeJoined, waits_where_the_zombie_holds_the_record_that_it_would_take_
 }
 
 TEST(ExchangeJoined, stops_listening_when_it_finds_that_its_upstream_has_recorded_the_answer) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.wake();
   ASSERT_TRUE(run.command<command::Renew>());
   run.stored(result::Fenced{});
   EXPECT_FALSE(run.did<action::StopListening>());
   ASSERT_TRUE(run.did<action::Find>());
-  run.feed(event::Found{record_of(kOurs, State::completed)});
+  run.feed(event::Found{joined_record(kOurs, State::completed)});
   EXPECT_TRUE(run.did<action::StopListening>());
   EXPECT_EQ(run.shown->answer.body, "recorded");
   EXPECT_EQ(run.shown->outcome, Outcome::completed);
 }
 
 TEST(ExchangeJoined, shows_the_answer_of_the_attempt_that_took_over_as_a_replay) {
-  Driven run = forwarded();
+  Driven run = forwarded(joining());
   run.upstream(upstream::Lost{"reset"});
   run.stored(result::Fenced{});
-  run.feed(event::Found{record_of(kStranger, State::completed)});
+  run.feed(event::Found{joined_record(kStranger, State::completed)});
   EXPECT_EQ(run.shown->outcome, Outcome::replayed);
   EXPECT_EQ(run.shown->answer.body, "recorded");
 }

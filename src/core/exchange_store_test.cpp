@@ -4,8 +4,7 @@ namespace stet {
 namespace {
 
 TEST(Exchange, stores_the_outcome_even_when_the_renewal_before_it_failed) {
-  Driven run;
-  run.stored(result::Claimed{});
+  Driven run = forwarded();
   run.wake();
   run.upstream(kCreated);
   run.feed(event::StoreFailed{StoreFailure::unavailable});
@@ -26,11 +25,7 @@ TEST(Exchange, repeats_a_claim_whose_reply_was_lost_under_the_same_nonce) {
 
 TEST(Exchange, forwards_nothing_while_the_store_is_away_and_frees_a_claim_that_may_exist) {
   Driven run;
-  for (int i = 0; i < 100 && !run.shown; ++i) {
-    run.feed(event::StoreFailed{StoreFailure::unavailable});
-    if (!run.shown) run.wake();
-  }
-  ASSERT_TRUE(run.shown);
+  run.fail_until_shown(StoreFailure::unavailable);
   EXPECT_EQ(run.shown->problem, Problem::store_unavailable);
   EXPECT_EQ(run.shown->outcome, Outcome::unknown);
   run.wake();
@@ -55,16 +50,10 @@ TEST(Exchange, goes_unprotected_only_when_the_route_says_so_and_the_claim_was_ce
 }
 
 TEST(Exchange, keeps_trying_to_store_an_answer_and_tells_the_caller_meanwhile) {
-  Driven run;
-  run.stored(result::Claimed{});
+  Driven run = forwarded();
   run.upstream(kCreated);
   const MonoTime answered = run.now;
-  for (int i = 0; i < 100 && !run.shown; ++i) {
-    run.feed(event::StoreFailed{StoreFailure::full});
-    if (!run.shown) run.wake();
-    if (run.command<command::Complete>()) continue;
-  }
-  ASSERT_TRUE(run.shown);
+  run.fail_until_shown(StoreFailure::full);
   EXPECT_EQ(run.shown->problem, Problem::still_running);
   EXPECT_LE(run.now - answered, 3s);
   run.wake();
@@ -118,14 +107,9 @@ TEST(Exchange, frees_its_claim_when_the_renewal_before_the_first_byte_is_refused
 TEST(Exchange, does_not_call_running_what_has_ended_without_an_answer) {
   for (const UpstreamOutcome& ended :
        {UpstreamOutcome(upstream::NotSent{"refused"}), UpstreamOutcome(upstream::Lost{"reset"})}) {
-    Driven run;
-    run.stored(result::Claimed{});
+    Driven run = forwarded();
     run.upstream(ended);
-    for (int i = 0; i < 100 && !run.shown; ++i) {
-      run.feed(event::StoreFailed{StoreFailure::full});
-      if (!run.shown) run.wake();
-    }
-    ASSERT_TRUE(run.shown);
+    run.fail_until_shown(StoreFailure::full);
     const bool sent = std::holds_alternative<upstream::Lost>(ended);
     EXPECT_EQ(run.shown->problem, sent ? Problem::outcome_unknown : Problem::upstream_unreachable);
     EXPECT_EQ(run.shown->outcome, sent ? Outcome::unknown : Outcome::not_executed);
@@ -134,11 +118,7 @@ TEST(Exchange, does_not_call_running_what_has_ended_without_an_answer) {
 }
 
 TEST(Exchange, promises_nothing_when_an_answer_could_not_be_stored_in_time) {
-  Policy policy;
-  policy.response_timeout = 1h;
-  policy.completion_timeout = 1s;
-  Driven run(policy);
-  run.stored(result::Claimed{});
+  Driven run = forwarded(in_time(1h, 1s));
   run.upstream(kCreated);
   for (int i = 0; i < 100 && !run.exchange.finished(); ++i) {
     run.feed(event::StoreFailed{StoreFailure::full});
@@ -150,11 +130,7 @@ TEST(Exchange, promises_nothing_when_an_answer_could_not_be_stored_in_time) {
 }
 
 TEST(Exchange, answers_its_caller_when_a_store_is_too_slow_to_say_who_fenced_it) {
-  Policy policy;
-  policy.response_timeout = 1h;
-  policy.completion_timeout = 11s;
-  Driven run(policy);
-  run.stored(result::Claimed{});
+  Driven run = forwarded(in_time(1h, 11s));
   run.wake();
   run.stored(result::Fenced{});
   ASSERT_TRUE(run.did<action::Find>());
@@ -167,8 +143,7 @@ TEST(Exchange, answers_its_caller_when_a_store_is_too_slow_to_say_who_fenced_it)
 }
 
 TEST(Exchange, does_not_say_that_it_sent_nothing_when_it_cannot_read_who_fenced_it) {
-  Driven run;
-  run.stored(result::Claimed{});
+  Driven run = forwarded();
   run.upstream(kCreated);
   run.stored(result::Fenced{});
   run.feed(event::StoreFailed{StoreFailure::not_written});

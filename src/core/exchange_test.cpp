@@ -32,8 +32,7 @@ TEST(Exchange, replays_without_the_upstream) {
 }
 
 TEST(Exchange, renews_at_every_third_of_the_lease_while_the_upstream_works) {
-  Driven run;
-  run.stored(result::Claimed{});
+  Driven run = forwarded();
   const MonoTime start = run.now;
   run.wake();
   EXPECT_EQ(run.now - start, 10s);
@@ -45,10 +44,7 @@ TEST(Exchange, renews_at_every_third_of_the_lease_while_the_upstream_works) {
 }
 
 TEST(Exchange, tells_a_patient_caller_that_it_is_still_running_and_stores_the_late_answer) {
-  Policy policy;
-  policy.response_timeout = 5s;
-  Driven run(policy);
-  run.stored(result::Claimed{});
+  Driven run = forwarded(in_time(5s, 10min));
   run.wake();
   EXPECT_EQ(run.shown->problem, Problem::still_running);
   EXPECT_EQ(run.shown->outcome, Outcome::in_progress);
@@ -61,11 +57,7 @@ TEST(Exchange, tells_a_patient_caller_that_it_is_still_running_and_stores_the_la
 }
 
 TEST(Exchange, gives_up_listening_at_the_completion_timeout_and_says_unknown) {
-  Policy policy;
-  policy.response_timeout = 1h;
-  policy.completion_timeout = 5s;
-  Driven run(policy);
-  run.stored(result::Claimed{});
+  Driven run = forwarded(in_time(1h, 5s));
   run.wake();
   EXPECT_TRUE(run.did<action::StopListening>());
   EXPECT_TRUE(run.command<command::SettleUnknown>());
@@ -74,8 +66,7 @@ TEST(Exchange, gives_up_listening_at_the_completion_timeout_and_says_unknown) {
 }
 
 TEST(Exchange, holds_the_outcome_while_a_renewal_is_in_flight_so_that_one_command_is) {
-  Driven run;
-  run.stored(result::Claimed{});
+  Driven run = forwarded();
   run.wake();
   ASSERT_TRUE(run.command<command::Renew>());
   run.upstream(kCreated);
@@ -85,23 +76,16 @@ TEST(Exchange, holds_the_outcome_while_a_renewal_is_in_flight_so_that_one_comman
 }
 
 TEST(Exchange, shows_what_the_store_holds_and_not_its_own_answer_once_fenced) {
-  Driven run;
-  run.stored(result::Claimed{});
+  Driven run = forwarded();
   run.upstream(kCreated);
   run.stored(result::Fenced{});
   ASSERT_TRUE(run.did<action::Find>());
-  Record other;
-  other.token = kStranger;
-  other.fingerprint = {{}, "v1"};
-  other.state = State::completed;
-  other.answer = Answer{200, {}, "theirs"};
-  run.feed(event::Found{other});
+  run.feed(event::Found{completed_record(kStranger, "theirs")});
   EXPECT_EQ(run.shown->answer.body, "theirs");
 }
 
 TEST(Exchange, says_unknown_when_fenced_by_a_record_that_has_gone) {
-  Driven run;
-  run.stored(result::Claimed{});
+  Driven run = forwarded();
   run.upstream(kCreated);
   run.stored(result::Fenced{});
   run.feed(event::Found{std::nullopt});
@@ -112,14 +96,10 @@ TEST(Exchange, says_unknown_when_fenced_by_a_record_that_has_gone) {
 }
 
 TEST(Exchange, stops_listening_when_another_attempt_has_taken_over) {
-  Driven run;
-  run.stored(result::Claimed{});
+  Driven run = forwarded();
   run.wake();
   run.stored(result::Fenced{});
-  Record other;
-  other.token = kStranger;
-  other.fingerprint = {{}, "v1"};
-  run.feed(event::Found{other});
+  run.feed(event::Found{record_of(kStranger)});
   EXPECT_TRUE(run.did<action::StopListening>());
   EXPECT_EQ(run.shown->problem, Problem::in_progress);
   EXPECT_TRUE(run.exchange.finished());
@@ -129,13 +109,10 @@ TEST(Exchange, stops_listening_when_another_attempt_has_taken_over) {
 struct SettledMeanwhile : Driven {
   SettledMeanwhile() {
     stored(result::Claimed{});
-    ours.token = {"scope", "key", fixed_nonce(), 1};
-    ours.fingerprint = {{}, "v1"};
-    ours.state = State::unknown;
     wake();
     stored(result::Fenced{});
   }
-  Record ours;
+  Record ours = record_of(kOurs, State::unknown);
 };
 
 TEST(Exchange, goes_on_listening_when_its_own_attempt_was_settled_and_completes_it_late) {
@@ -202,15 +179,12 @@ TEST(Exchange, sends_nothing_when_that_renewal_is_fenced) {
 // Invariant I4: the key was freed by an operator and used for something else meanwhile.
 TEST(Exchange, shows_a_fenced_owner_nothing_of_another_request) {
   for (const State state : {State::pending, State::completed}) {
-    Driven run;
-    run.stored(result::Claimed{});
+    Driven run = forwarded();
     run.upstream(kCreated);
     run.stored(result::Fenced{});
-    Record other;
-    other.token = kStranger;
+    Record other = completed_record(kStranger, "theirs");
     other.fingerprint = {{7}, "v1"};
     other.state = state;
-    other.answer = Answer{200, {}, "theirs"};
     run.feed(event::Found{other});
     EXPECT_EQ(run.shown->problem, Problem::outcome_unknown);
     EXPECT_EQ(run.shown->answer.body, "");

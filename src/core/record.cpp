@@ -13,7 +13,13 @@ constexpr std::array<std::pair<State, std::string_view>, 4> kStates{{
     {State::expired, "expired"},
 }};
 
+constexpr std::array<std::string_view, 4> kOnUnknown{"fail", "retry", "ask", "joined"};
+
 }  // namespace
+
+std::string_view name(OnUnknown policy) {
+  return kOnUnknown.at(static_cast<std::size_t>(policy));
+}
 
 std::string_view name(State state) {
   for (const auto& [value, text] : kStates) {

@@ -24,6 +24,11 @@ struct Framing {
   bool close = false;  // the Connection options
   bool keep_alive = false;
   bool names_upgrade = false;
+
+  // Of a message of HTTP/1.minor (RFC 9112 section 9.3).
+  Persistence persistence(int minor) const {
+    return !close && (minor == 1 || keep_alive) ? Persistence::keep : Persistence::close;
+  }
 };
 
 // The first byte from `from` on that no field value may hold, or the size of `text`. Eight bytes at a time:

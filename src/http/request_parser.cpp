@@ -200,8 +200,7 @@ Expected<RequestHead, WireError> parse_request_head(std::string_view bytes, cons
   if (verdict) verdict = take_expectation(head, framing.expect);
   if (!verdict) return tl::unexpected(verdict.error());
   take_upgrade(head, framing);
-  const bool keep = head.minor == 1 ? !framing.close : framing.keep_alive && !framing.close;
-  head.persistence = keep ? Persistence::keep : Persistence::close;
+  head.persistence = framing.persistence(head.minor);
   return result;
 }
 

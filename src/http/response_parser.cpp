@@ -89,9 +89,8 @@ Expected<ResponseHead, WireError> parse_response_head(std::string_view bytes, co
       parse_field_lines(bytes.substr(line->size), limits, MessageKind::response, head.fields, framing);
   if (verdict) verdict = frame(head, framing, request_method);
   if (!verdict) return tl::unexpected(verdict.error());
-  bool keep = head.minor == 1 ? !framing.close : framing.keep_alive && !framing.close;
-  if (head.framing == BodyFraming::until_close) keep = false;
-  head.persistence = keep ? Persistence::keep : Persistence::close;
+  head.persistence =
+      head.framing == BodyFraming::until_close ? Persistence::close : framing.persistence(head.minor);
   return result;
 }
 

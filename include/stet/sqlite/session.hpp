@@ -35,7 +35,7 @@ class Session final : public stet::Session {
   std::string emit(const Message&) override;
   Receipt receive(std::string_view source, std::string_view event_id) override;
 
-  class Inside;  // for the library's own tests: a session with clocks of theirs
+  class Inside;  // for the library's own pools, and its tests: a session with clocks of theirs
   explicit Session(std::unique_ptr<Inside>);
 
  private:

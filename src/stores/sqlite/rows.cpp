@@ -6,25 +6,12 @@
 
 #include "core/digest.hpp"
 #include "stores/header_bytes.hpp"
+#include "stores/sqlite/fields.hpp"
 
 namespace stet::stores::sqlite {
 namespace {
 
 using Checksum = std::array<char, 16>;
-
-std::string_view view(const Checksum& checksum) {
-  return {checksum.data(), checksum.size()};
-}
-
-template <std::size_t N>
-std::string_view view(const std::array<std::uint8_t, N>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), N};
-}
-
-template <std::size_t N>
-std::string_view view(const std::array<std::int64_t, N>& numbers) {
-  return {reinterpret_cast<const char*>(numbers.data()), N * sizeof(std::int64_t)};
-}
 
 Checksum cut(const Digest& digest) {
   Checksum checksum;
@@ -79,17 +66,6 @@ std::int64_t guard_of(Row row, Tag tag) {
 
 [[noreturn]] void corrupt(Row row, std::string_view what) {
   throw CorruptRow("row " + std::to_string(row) + ": " + std::string(what));
-}
-
-template <std::size_t N>
-bool copy(std::string_view from, std::array<std::uint8_t, N>& to) {
-  if (from.size() != N) return false;
-  std::memcpy(to.data(), from.data(), N);
-  return true;
-}
-
-bool within(std::int64_t value, std::int64_t most) {
-  return value >= 0 && value <= most;
 }
 
 }  // namespace
@@ -200,27 +176,22 @@ std::optional<Record> Rows::load(Row row) {
   Record r;
   r.token.scope = select_.bytes(1);
   r.token.key = select_.bytes(2);
-  const std::int64_t state = select_.integer(3);
-  const std::int64_t attempt = select_.integer(5);
   r.maybe_executed = select_.integer(6) != 0;
   r.fingerprint.recipe = select_.bytes(8);
   r.method = select_.bytes(9);
   r.path = select_.bytes(10);
   r.terms.scope_rule = select_.bytes(11);
-  const std::int64_t on_unknown = select_.integer(12);
   r.terms.retention = milliseconds(select_.integer(13));
   r.terms.tombstone = milliseconds(select_.integer(14));
   r.recovery_point = select_.bytes(15);
   r.created_at = WallTime(milliseconds(select_.integer(16)));
   if (!select_.is_null(17)) r.expires_at = WallTime(milliseconds(select_.integer(17)));
-  const bool whole =
-      within(state, static_cast<std::int64_t>(State::expired)) && within(attempt, UINT32_MAX) &&
-      within(on_unknown, static_cast<std::int64_t>(OnUnknown::joined)) &&
-      copy(select_.bytes(4), r.token.nonce.bytes) && copy(select_.bytes(7), r.fingerprint.digest);
-  if (!whole) corrupt(row, "a field of the claim is out of its range");
-  r.state = static_cast<State>(state);
-  r.token.attempt = static_cast<std::uint32_t>(attempt);
-  r.terms.on_unknown = static_cast<OnUnknown>(on_unknown);
+  const ClaimFields fields{.state = select_.integer(3),
+                           .attempt = select_.integer(5),
+                           .on_unknown = select_.integer(12),
+                           .nonce = select_.bytes(4),
+                           .fingerprint = select_.bytes(7)};
+  if (!read(fields, r)) corrupt(row, "a field of the claim is out of its range");
   const Checksum checksum = checksum_of(row, r);
   if (select_.bytes(18) != view(checksum)) corrupt(row, "the claim's checksum does not fit");
   return r;
@@ -229,22 +200,14 @@ std::optional<Record> Rows::load(Row row) {
 Answer Rows::load_answer(Row row, const Record& r, WithBody body) {
   const Rewind rewind(select_answer_);
   if (!select_answer_.bind(1, row).step()) corrupt(row, "completed, and its answer is missing");
-  Answer answer;
-  const std::int64_t status = select_answer_.integer(0);
-  const std::int64_t kept = select_answer_.integer(1);
   const std::string_view packed = select_answer_.bytes(3);
-  std::optional<Headers> headers = unpack_headers(packed);
-  if (!within(status, 999) || !within(kept, static_cast<std::int64_t>(Kept::head_only)) || !headers) {
-    corrupt(row, "a field of the answer is out of its range");
-  }
-  answer.status = static_cast<int>(status);
-  answer.kept = static_cast<Kept>(kept);
-  answer.headers = *std::move(headers);
-  if (body == WithBody::no) return answer;
-  answer.body = select_answer_.bytes(4);
-  const Checksum checksum = checksum_of(row, r, answer, packed);
+  std::optional<Answer> answer = read_answer(select_answer_.integer(0), select_answer_.integer(1), packed);
+  if (!answer) corrupt(row, "a field of the answer is out of its range");
+  if (body == WithBody::no) return *std::move(answer);
+  answer->body = select_answer_.bytes(4);
+  const Checksum checksum = checksum_of(row, r, *answer, packed);
   if (select_answer_.bytes(2) != view(checksum)) corrupt(row, "the answer's checksum does not fit");
-  return answer;
+  return *std::move(answer);
 }
 
 std::vector<Rows::Due> Rows::due(WallTime until, std::size_t limit) {

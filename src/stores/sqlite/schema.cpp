@@ -1,5 +1,8 @@
 #include "stores/sqlite/schema.hpp"
 
+#include <string>
+#include <string_view>
+
 #include "stet/error.hpp"
 
 namespace stet::stores::sqlite {
@@ -68,10 +71,6 @@ CREATE TABLE meta (
 )sql";
 
 }  // namespace
-
-std::string_view schema_sql() {
-  return kSchema;
-}
 
 void migrate(Database& database) {
   const std::int64_t application = database.integer("PRAGMA application_id");

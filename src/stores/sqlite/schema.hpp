@@ -1,8 +1,6 @@
 #pragma once
 // The file's layout. docs/adr/0002-append-only-sqlite-store.md says why it looks like this.
 
-#include <string_view>
-
 #include "stores/sqlite/database.hpp"
 
 namespace stet::stores::sqlite {
@@ -13,8 +11,5 @@ inline constexpr int kApplicationId = 0x53746574;  // "Stet"
 // Creates the tables in an empty file, or moves an older one forward. Throws StoreError{incompatible} for a
 // newer file and for one that is not Stet's.
 void migrate(Database& database);
-
-// What `stet schema print sqlite` prints.
-std::string_view schema_sql();
 
 }  // namespace stet::stores::sqlite

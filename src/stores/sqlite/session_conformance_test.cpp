@@ -1,8 +1,8 @@
 // A session in transactions of its caller's, and the pool, are held to what every engine does.
 
 #include "stores/conformance/subject.hpp"
-#include "stores/sqlite/session/pool_inside.hpp"
 #include "stores/sqlite/file_for_test.hpp"
+#include "stores/sqlite/session/pool_inside.hpp"
 
 namespace stet::stores::conformance {
 namespace {
@@ -47,21 +47,25 @@ class SessionInATransaction final : public Place {
 
 class PoolOfSessions final : public Place {
  public:
-  PoolOfSessions() { Database(file_.path(), "").run("PRAGMA journal_mode = WAL"); }  // where `os` syncs no commit
+  PoolOfSessions() {
+    Database(file_.path(), "").run("PRAGMA journal_mode = WAL");
+  }  // where `os` syncs no commit
   std::unique_ptr<Store> open(const Clocks& clocks) override {
-    return std::make_unique<stet::sqlite::Pool>(
-        std::make_shared<stet::sqlite::Pool::Inside>(file_.path(), stet::sqlite::PoolOptions{.durability = stet::sqlite::PoolOptions::Durability::os}, clocks));
+    return std::make_unique<stet::sqlite::Pool>(std::make_shared<stet::sqlite::Pool::Inside>(
+        file_.path(), stet::sqlite::PoolOptions{.durability = stet::sqlite::PoolOptions::Durability::os},
+        clocks));
   }
 
  private:
   TestFile file_;
 };
 
-INSTANTIATE_TEST_SUITE_P(
-    SqliteSession, StoreConformance,
-    testing::Values(Subject{"session", Restart::survives, [] { return std::make_unique<SessionInATransaction>(); }},
-                    Subject{"pool", Restart::survives, [] { return std::make_unique<PoolOfSessions>(); }}),
-    subject_name);
+INSTANTIATE_TEST_SUITE_P(SqliteSession, StoreConformance,
+                         testing::Values(Subject{"session", Restart::survives,
+                                                 [] { return std::make_unique<SessionInATransaction>(); }},
+                                         Subject{"pool", Restart::survives,
+                                                 [] { return std::make_unique<PoolOfSessions>(); }}),
+                         subject_name);
 
 }  // namespace
 }  // namespace stet::stores::conformance

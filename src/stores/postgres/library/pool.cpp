@@ -1,6 +1,5 @@
 #include "stet/postgres/pool.hpp"
 
-#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "stores/postgres/library/transaction_place.hpp"
 #include "stores/postgres/postgres_store.hpp"
 #include "stores/postgres/server.hpp"
+#include "stores/shelf.hpp"
 
 namespace stet::postgres {
 
@@ -20,70 +20,6 @@ namespace {
 // A statement of the caller's may take its time; this bounds BEGIN, COMMIT and ROLLBACK, the wait for a
 // standby included.
 constexpr std::chrono::seconds kTransactionTime(30);
-
-// Beyond it the clock's arithmetic overflows.
-constexpr std::chrono::hours kLongestWait(24);
-
-template <class Ready>
-void wait_for(std::condition_variable& news, std::unique_lock<std::mutex>& lock,
-              std::chrono::milliseconds time, Ready ready) {
-  time = std::min<std::chrono::milliseconds>(time, kLongestWait);
-  if (news.wait_for(lock, time, ready)) return;
-  throw StoreError(StoreFailure::not_written,
-                   "no connection of the pool has come free in " + std::to_string(time.count()) +
-                       " ms: is a transaction asked for while another one is held?");
-}
-
-// Things of which a thread takes one, made when they are needed, and gives it back.
-template <class T>
-class Shelf : public std::enable_shared_from_this<Shelf<T>> {
- public:
-  Shelf(std::size_t most, std::chrono::milliseconds patience) : most_(most), patience_(patience) {}
-
-  // `make` is called outside the lock; `fits` says whether what comes back is of use to the next.
-  template <class Make, class Fits>
-  std::shared_ptr<T> take(Make make, Fits fits) {
-    std::unique_ptr<T> one;
-    {
-      std::unique_lock lock(mutex_);
-      wait_for(given_back_, lock, patience_, [this] { return !idle_.empty() || made_ < most_; });
-      if (idle_.empty()) {
-        ++made_;
-      } else {
-        one = std::move(idle_.back());
-        idle_.pop_back();
-      }
-    }
-    try {
-      if (one == nullptr || !fits(*one)) one = make();
-    } catch (...) {
-      give_back(nullptr);
-      throw;
-    }
-    return std::shared_ptr<T>(one.release(), [shelf = this->shared_from_this(), fits](T* back) {
-      std::unique_ptr<T> owned(back);
-      shelf->give_back(fits(*owned) ? std::move(owned) : nullptr);
-    });
-  }
-
- private:
-  void give_back(std::unique_ptr<T> one) noexcept {
-    const std::lock_guard lock(mutex_);
-    if (one != nullptr) {
-      idle_.push_back(std::move(one));
-    } else {
-      --made_;
-    }
-    given_back_.notify_one();
-  }
-
-  const std::size_t most_;
-  const std::chrono::milliseconds patience_;
-  std::mutex mutex_;
-  std::condition_variable given_back_;
-  std::vector<std::unique_ptr<T>> idle_;
-  std::size_t made_ = 0;
-};
 
 using Stores = std::vector<std::unique_ptr<Store>>;
 
@@ -100,7 +36,7 @@ struct Pool::Inside {
   Inside(std::string to, const PoolOptions& how)
       : url(std::move(to)),
         options(how),
-        lines(std::make_shared<Shelf<pg::Connection>>(how.connections, how.wait)) {}
+        lines(std::make_shared<stores::Shelf<pg::Connection>>(how.connections, how.wait)) {}
 
   std::shared_ptr<pg::Connection> line() {
     process.must_be_this();
@@ -123,7 +59,8 @@ struct Pool::Inside {
       inside_.process.must_be_this();
       std::unique_lock lock(inside_.mutex);
       inside_.open();
-      wait_for(inside_.given_back, lock, inside_.options.wait, [this] { return !inside_.idle.empty(); });
+      stores::wait_for_one(inside_.given_back, lock, inside_.options.wait,
+                           [this] { return !inside_.idle.empty(); });
       store_ = inside_.idle.back();
       inside_.idle.pop_back();
     }
@@ -159,7 +96,7 @@ struct Pool::Inside {
 
   const std::string url;
   const PoolOptions options;
-  const std::shared_ptr<Shelf<pg::Connection>> lines;
+  const std::shared_ptr<stores::Shelf<pg::Connection>> lines;
   const stores::OwnProcess process;
   std::mutex mutex;
   std::condition_variable given_back;

@@ -1,13 +1,7 @@
+#include "stores/sqlite/fields.hpp"
 #include "stores/sqlite/session/tables.hpp"
 
 namespace stet::stores::sqlite {
-namespace {
-
-std::string_view view(const Nonce& id) {
-  return {reinterpret_cast<const char*>(id.bytes.data()), id.bytes.size()};
-}
-
-}  // namespace
 
 Outbox::Outbox(Database& db)
     : insert_(db,
@@ -18,7 +12,7 @@ Outbox::Outbox(Database& db)
                      "json_array(CAST(?2 AS TEXT), CAST(?3 AS TEXT))) WHERE id = ?1") {}
 
 void Outbox::insert(const Nonce& id, const Message& message, WallTime now) {
-  insert_.bind(1, view(id)).bind(2, message.topic).bind(3, message.payload);
+  insert_.bind(1, view(id.bytes)).bind(2, message.topic).bind(3, message.payload);
   if (message.order_key) {
     insert_.bind(4, *message.order_key);
   } else {
@@ -26,7 +20,7 @@ void Outbox::insert(const Nonce& id, const Message& message, WallTime now) {
   }
   insert_.bind(5, std::int64_t{now.time_since_epoch().count()}).run();
   for (const Header& header : message.headers) {
-    append_header_.bind(1, view(id)).bind(2, header.name).bind(3, header.value).run();
+    append_header_.bind(1, view(id.bytes)).bind(2, header.name).bind(3, header.value).run();
   }
 }
 

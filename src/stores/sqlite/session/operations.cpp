@@ -1,25 +1,12 @@
-#include <array>
-#include <cstring>
 #include <fstream>
 #include <utility>
 
 #include "stores/header_bytes.hpp"
+#include "stores/sqlite/fields.hpp"
 #include "stores/sqlite/session/tables.hpp"
 
 namespace stet::stores::sqlite {
 namespace {
-
-template <std::size_t N>
-std::string_view view(const std::array<std::uint8_t, N>& bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), N};
-}
-
-template <std::size_t N>
-bool copy(std::string_view from, std::array<std::uint8_t, N>& to) {
-  if (from.size() != N) return false;
-  std::memcpy(to.data(), from.data(), N);
-  return true;
-}
 
 // In the order in which `read` reads them.
 const std::string kColumns =
@@ -60,10 +47,6 @@ void bind_lease(Statement& statement, int parameter, const Held& held, const std
   } else {
     statement.bind_null(parameter + 1);
   }
-}
-
-bool within(std::int64_t value, std::int64_t most) {
-  return value >= 0 && value <= most;
 }
 
 }  // namespace
@@ -194,37 +177,29 @@ Numbered Operations::read(Statement& s) const {
   Record& r = numbered.held.record;
   r.token.scope = s.bytes(1);
   r.token.key = s.bytes(2);
-  const std::int64_t attempt = s.integer(4);
-  const std::int64_t state = s.integer(5);
   r.maybe_executed = s.integer(6) != 0;
   r.fingerprint.recipe = s.bytes(8);
   r.method = s.bytes(9);
   r.path = s.bytes(10);
   r.terms.scope_rule = s.bytes(11);
-  const std::int64_t on_unknown = s.integer(12);
   r.terms.retention = span(s, 13);
   r.terms.tombstone = span(s, 14);
   r.recovery_point = s.bytes(15);
   if (s.bytes(16) == boot_ && !s.is_null(17)) numbered.held.lease_ends = MonoTime(milliseconds(s.integer(17)));
   r.created_at = WallTime(milliseconds(s.integer(22)));
   if (!s.is_null(23)) r.expires_at = WallTime(milliseconds(s.integer(23)));
-  bool whole = within(state, static_cast<std::int64_t>(State::expired)) && within(attempt, UINT32_MAX) &&
-               within(on_unknown, static_cast<std::int64_t>(OnUnknown::joined)) &&
-               copy(s.bytes(3), r.token.nonce.bytes) && copy(s.bytes(7), r.fingerprint.digest);
-  if (whole && state == static_cast<std::int64_t>(State::completed)) {
-    auto headers = unpack_headers(s.bytes(19));
-    const std::int64_t status = s.integer(18);
-    const std::int64_t kept = s.integer(21);
-    whole = headers && within(status, 999) && within(kept, static_cast<std::int64_t>(Kept::head_only));
-    if (whole) {
-      r.answer = Answer{static_cast<int>(status), *std::move(headers), std::string(s.bytes(20)),
-                        static_cast<Kept>(kept)};
-    }
+  const ClaimFields fields{.state = s.integer(5),
+                           .attempt = s.integer(4),
+                           .on_unknown = s.integer(12),
+                           .nonce = s.bytes(3),
+                           .fingerprint = s.bytes(7)};
+  bool whole = stores::sqlite::read(fields, r);
+  if (whole && r.state == State::completed) {
+    r.answer = read_answer(s.integer(18), s.integer(21), s.bytes(19));
+    if (r.answer) r.answer->body = s.bytes(20);
+    whole = r.answer.has_value();
   }
   if (!whole) throw UnreadableRow("row " + std::to_string(numbered.row) + " of stet_operations is out of its range");
-  r.state = static_cast<State>(state);
-  r.token.attempt = static_cast<std::uint32_t>(attempt);
-  r.terms.on_unknown = static_cast<OnUnknown>(on_unknown);
   return numbered;
 }
 

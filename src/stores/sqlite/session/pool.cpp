@@ -12,11 +12,6 @@ using stores::sqlite::SqlError;
 
 namespace {
 
-// Beyond a day the clock's arithmetic, and SQLite's int, may overflow.
-milliseconds patience(const PoolOptions& options) {
-  return std::min<milliseconds>(options.busy_timeout, std::chrono::hours(24));
-}
-
 // A statement of the borrower's that is half read would hold the connection to an old state of the file, and
 // whoever is lent it next could not write.
 void end_reading(sqlite3* handle) {
@@ -25,10 +20,17 @@ void end_reading(sqlite3* handle) {
   }
 }
 
+// A connection whose transaction could not be ended is of no use to the next.
+bool fits(const Pool::Inside::Line& line) {
+  end_reading(line.database.handle());
+  return !line.database.in_transaction();
+}
+
 }  // namespace
 
 Pool::Inside::Line::Line(const Inside& pool) : database(pool.path, "") {
-  sqlite3_busy_timeout(database.handle(), static_cast<int>(patience(pool.options).count()));
+  sqlite3_busy_timeout(database.handle(),
+                       static_cast<int>(std::min(pool.options.busy_timeout, stores::kLongestWait).count()));
   const bool full = pool.options.durability == PoolOptions::Durability::full;
   // NORMAL does not sync each commit to a write-ahead log; to a rollback journal it would.
   database.run(full ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
@@ -38,54 +40,11 @@ Pool::Inside::Line::Line(const Inside& pool) : database(pool.path, "") {
 
 Pool::Inside::Lent Pool::Inside::take() {
   process.must_be_this();
-  std::unique_lock lock(mutex_);
-  const milliseconds time = patience(options);
-  if (!given_back_.wait_for(lock, time, [this] { return !idle_.empty() || open_ < options.connections; })) {
-    throw StoreError(StoreFailure::not_written,
-                     "no connection of the pool has come free in " + std::to_string(time.count()) +
-                         " ms: is a transaction asked for while another one is held?");
-  }
-  if (!idle_.empty()) {
-    std::unique_ptr<Line> line = std::move(idle_.back());
-    idle_.pop_back();
-    lock.unlock();
-    return lend(std::move(line));
-  }
-  ++open_;
-  lock.unlock();
   try {
-    return lend(std::make_unique<Line>(*this));
+    return lines->take([this] { return std::make_unique<Line>(*this); }, fits);
   } catch (const SqlError& error) {
-    forget();
     throw StoreError(StoreFailure::not_written, error.what());
-  } catch (...) {
-    forget();
-    throw;
   }
-}
-
-Pool::Inside::Lent Pool::Inside::lend(std::unique_ptr<Line> line) {
-  return Lent(line.release(),
-              [inside = shared_from_this()](Line* back) { inside->give_back(std::unique_ptr<Line>(back)); });
-}
-
-void Pool::Inside::forget() noexcept {
-  const std::lock_guard lock(mutex_);
-  --open_;
-  given_back_.notify_one();
-}
-
-// A connection whose transaction could not be ended is of no use to the next.
-void Pool::Inside::give_back(std::unique_ptr<Line> line) noexcept {
-  end_reading(line->database.handle());
-  if (line->database.in_transaction()) {
-    line.reset();
-    forget();
-    return;
-  }
-  const std::lock_guard lock(mutex_);
-  idle_.push_back(std::move(line));
-  given_back_.notify_one();
 }
 
 Pool::Pool(const std::string& path, const PoolOptions& options)
