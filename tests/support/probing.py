@@ -28,11 +28,11 @@ class Verdict:
         return "\n".join([self.report["verdict"], *seen])
 
 
-def probe(*arguments, timeout=150, **more):
+def probe(*arguments, timeout=300, **more):
     return Verdict(run_stet("probe", *arguments, "--format", "json", timeout=timeout, **more))
 
 
-def probe_server(name, directory, *arguments, provider=False, seconds=0.05):
+def probe_server(name, directory, *arguments, provider=False, seconds=0.05, rounds=8):
     """One of examples/servers, with everything that the probe can use, killing included."""
     port = free_port()
     if provider:
@@ -45,6 +45,6 @@ def probe_server(name, directory, *arguments, provider=False, seconds=0.05):
     return probe(
         "POST", f"http://127.0.0.1:{port}/charges", "-d", '{"amount":4900,"note":"{{uuid}}"}', *effects,
         "-H", "Authorization: Bearer a", "--other-auth", "Authorization: Bearer b", "--other", "POST /refunds",
-        "--bad-body", '{"amount":-1}', "--exec", server, "--rounds", "8", "--patience", "2s", "--settle",
+        "--bad-body", '{"amount":-1}', "--exec", server, "--rounds", str(rounds), "--patience", "2s", "--settle",
         f"{int(seconds * 1000)}ms", *arguments,
     )
