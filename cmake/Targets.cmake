@@ -16,7 +16,7 @@ function(stet_test name)
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE stet_options ${ARG_DEPENDS} GTest::gtest GTest::gmock GTest::gtest_main)
   add_test(NAME unit.${name} COMMAND ${name})
-  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 600)
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 600 COST 120)
 endfunction()
 
 # One PostgreSQL for all of a ctest's tests that need one, on a socket in this directory (tests/support/postgres.py).
@@ -45,7 +45,7 @@ function(stet_pgtest name)
     endif()
     math(EXPR index "${shard} - 1")
     add_test(NAME ${test} COMMAND ${name})
-    set_tests_properties(${test} PROPERTIES LABELS "unit;postgres" TIMEOUT 600 COST 100 FIXTURES_REQUIRED postgres
+    set_tests_properties(${test} PROPERTIES LABELS "unit;postgres" TIMEOUT 600 COST 120 FIXTURES_REQUIRED postgres
       ENVIRONMENT "${STET_TEST_POSTGRES};GTEST_TOTAL_SHARDS=${ARG_SHARDS};GTEST_SHARD_INDEX=${index}")
   endforeach()
 endfunction()
