@@ -72,7 +72,8 @@ Answer kept(const Response&);
 
 // In the transaction that is open on the session: claim, handler, answer. A handler that answers 401, 403,
 // 408, 425, 429, 502, 503 or 504 says that it did nothing (Options::run.statuses): its rows are rolled back,
-// and a retry runs.
+// and a retry runs. Any other answer is recorded and committed with whatever rows came before it, a 409 or a
+// 500 too: so refuse before the first write, or throw.
 struct Handled {
   Response response{};
   Then then = Then::roll_back;
