@@ -81,7 +81,7 @@ class Service {
     gateway_->stop();
     admin_->stop();
     committer_->stop();
-    log_.event(Level::info, "stopped", "stopped");
+    log_.event(Level::info, "stopped", "the process ends");
     log_.flush();
     return 0;
   }
@@ -111,7 +111,7 @@ class Service {
     for (const config::UpstreamUrl& url : config_->upstream) upstreams.append(upstreams.empty() ? "" : " ").append(url.text);
     const std::string listen = gateway_->address();
     const std::string admin = admin_->address();
-    log_.event(Level::info, "ready", "ready: http://" + listen + " in front of " + upstreams,
+    log_.event(Level::info, "ready", "http://" + listen + " in front of " + upstreams,
                {{"listen", listen}, {"admin", admin}, {"upstream", upstreams}});
     log_.flush();
     admin::notify_supervisor("READY=1");

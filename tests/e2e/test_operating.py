@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import socket
 import time
@@ -30,6 +31,18 @@ def test_the_ready_line_names_the_addresses_and_port_0_picks_one(gateway):
     ready = gateway.events("ready")
     assert len(ready) == 1
     assert gateway.address[1] != 0 and gateway.admin_address[1] not in (0, gateway.address[1])
+
+
+def test_the_log_for_people_says_once_what_happens(tmp_path, upstream):
+    process = Process([BINARY, "serve", "--upstream", upstream.url, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+                       "--store", f"sqlite:{tmp_path}/a.db", "--log", "text"])
+    try:
+        line = process.wait_for_line(lambda line: line if " ready: " in line else None)
+        assert re.search(rf"Z ready: http://127\.0\.0\.1:\d+ in front of {upstream.url} listen=", line), line
+        assert process.stop() == 0
+        assert process.output().splitlines()[-1].endswith("Z stopped: the process ends"), process.output()
+    finally:
+        process.end()
 
 
 def test_flags_beat_the_environment_which_beats_the_file(tmp_path, upstream, make_upstream):
