@@ -140,7 +140,9 @@ Expected<Faults, std::string> read_faults(std::string_view query, std::string_vi
 }
 
 std::string fault_help() {
-  std::string out;
+  std::string out =
+      "A request asks for faults: X-Demo-Fault: delay=2s, lose-answer, or in its query "
+      "?delay=2s&lose-answer\n";
   for (const auto& word : kWords) {
     std::string left(word.name);
     if (!word.takes.empty()) left.append("=").append(word.takes);
