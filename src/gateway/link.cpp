@@ -1,5 +1,7 @@
 #include "gateway/link.hpp"
 
+#include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <boost/asio/ssl/error.hpp>
@@ -114,7 +116,19 @@ Link::Idle Link::look() const {
   const ssize_t n = ::recv(const_cast<Socket&>(socket_).native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
   if (n > 0) return Idle::has_data;
   if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return Idle::quiet;
-  return Idle::closed;
+  pollfd state{const_cast<Socket&>(socket_).native_handle(), 0, 0};
+  const bool broken = n < 0 || ::poll(&state, 1, 0) != 0;  // POLLERR or POLLHUP
+  return broken ? Idle::gone : Idle::finished;
+}
+
+void Link::ask_whether_it_reads() {
+  const auto set = [fd = socket_.native_handle()](int option, int value) {
+    ::setsockopt(fd, IPPROTO_TCP, option, &value, sizeof value);
+  };
+  // A host answers for a closed connection, too, as long as it remembers it (Linux: a minute), and then with a reset.
+  set(TCP_KEEPIDLE, 10);
+  set(TCP_KEEPINTVL, 10);
+  set(TCP_KEEPCNT, 3);
 }
 
 void Link::abort() {

@@ -57,9 +57,16 @@ class Link : public Timed {
   Task<void> finish_writing();
   // Closes in a way that lets the peer read what we sent last although it still sends (RFC 9112 section 9.6).
   Task<void> linger();
-  // What the peer did while we did not read. Costs one system call, never waits.
-  enum class Idle : std::uint8_t { quiet, has_data, closed };
+  // What the peer did while we did not read. Costs a system call or two, never waits.
+  enum class Idle : std::uint8_t {
+    quiet,
+    has_data,
+    finished,  // a FIN: it sends no more. Whether it still reads cannot be seen
+    gone,      // a reset, or it no longer answers
+  };
   Idle look() const;
+  // Has the kernel ask a peer that has finished: one that does not read any more is `gone` within about a minute.
+  void ask_whether_it_reads();
 
   // Everything that waits on this connection ends now with `lost`.
   void abort();

@@ -64,7 +64,7 @@ Task<After> Passage::run() {
     shown.new_key_safe = true;
     co_return co_await session_.respond_problem(request_, shown);
   }
-  session_.watch_caller([link = link_.get()] { link->link.abort(); });
+  session_.watch_caller([link = link_.get()] { link->link.abort(); }, Session::Gone::when_it_no_longer_reads);
   if (!request_.body.done() && !what_.body) {
     pump_.emplace(session_, request_, *link_, onward_body().framing);
     co_await say_continue(session_, request_);

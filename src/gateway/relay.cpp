@@ -92,7 +92,7 @@ Task<After> relay_rest(Session& session, Request& request, Response response, Up
   }
   request.status = response.status;
   UpstreamLink& upstream = *rest.link;
-  session.watch_caller([&upstream] { upstream.link.abort(); });
+  session.watch_caller([&upstream] { upstream.link.abort(); }, Session::Gone::when_it_no_longer_reads);
   const Relayed relayed = co_await relay_body(session, upstream, rest.reader, body, std::move(pending),
                                               request.route->route.policy.response_timeout);
   session.watch_caller(nullptr);

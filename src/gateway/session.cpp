@@ -169,14 +169,18 @@ void Session::close_if_idle() {
   if (phase_ == Phase::idle) link_.abort();
 }
 
-void Session::watch_caller(std::function<void()> gone) {
+void Session::watch_caller(std::function<void()> gone, Gone when) {
   caller_gone_ = std::move(gone);
+  gone_ = when;
   due_ = caller_gone_ ? std::chrono::steady_clock::now() + kWatchEvery : kNever;
 }
 
 void Session::on_due(MonoTime now) {
   if (!caller_gone_) return;
-  if (link_.look() != Link::Idle::closed) {
+  const Link::Idle seen = link_.look();
+  const bool may_read = seen == Link::Idle::finished && gone_ == Gone::when_it_no_longer_reads;
+  if (may_read) link_.ask_whether_it_reads();
+  if (may_read || seen == Link::Idle::quiet || seen == Link::Idle::has_data) {
     due_ = now + kWatchEvery;
     return;
   }

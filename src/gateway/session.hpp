@@ -32,8 +32,9 @@ class Session final : public Timed, public std::enable_shared_from_this<Session>
   http::Persistence persistence(const Request&) const;
 
   // While an answer is awaited or streamed: look now and then whether the caller is still there, and call `gone` if
-  // it is not. nullptr ends it.
-  void watch_caller(std::function<void()> gone);
+  // it is not. nullptr ends it. A caller who has sent a FIN may still read, and where it costs little has its answer.
+  enum class Gone : std::uint8_t { by_a_fin, when_it_no_longer_reads };
+  void watch_caller(std::function<void()> gone, Gone = Gone::by_a_fin);
 
  protected:
   void on_due(MonoTime now) override;
@@ -51,6 +52,7 @@ class Session final : public Timed, public std::enable_shared_from_this<Session>
   std::string client_address_;
   Phase phase_ = Phase::idle;
   std::function<void()> caller_gone_;
+  Gone gone_ = Gone::by_a_fin;
 };
 
 }  // namespace stet::gateway
