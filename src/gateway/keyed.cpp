@@ -37,7 +37,21 @@ Shown refusal(BodyTrouble trouble) {
   return problem(Problem::bad_request, Outcome::not_executed, "The framing of the body is broken.");
 }
 
-WallTime wall_now() { return std::chrono::floor<milliseconds>(std::chrono::system_clock::now()); }
+// What the head alone says against a request.
+std::optional<Shown> refusal(const http::RequestHead& head, const config::Route& route) {
+  if (const auto end_to_end = http::check_key_is_end_to_end(head, route.key_headers); !end_to_end) {
+    return problem(Problem::bad_request, Outcome::not_executed, std::string(end_to_end.error().detail));
+  }
+  if (!head.upgrade.empty()) {
+    return problem(Problem::bad_request, Outcome::not_executed,
+                   "A request with a key cannot ask for another protocol (Upgrade).");
+  }
+  return std::nullopt;
+}
+
+WallTime wall_now() {
+  return std::chrono::floor<milliseconds>(std::chrono::system_clock::now());
+}
 
 // Shows what the operation came to; the rest of an answer too large to keep goes on from the upstream.
 Task<After> show(Session& session, Request& request, Operation& operation, Shown shown) {
@@ -63,7 +77,8 @@ Task<After> show(Session& session, Request& request, Operation& operation, Shown
   }
   const bool own = attempt != nullptr && (shown.kind == ShownKind::answer || shown.kind == ShownKind::stream);
   const bool stream = shown.kind == ShownKind::stream;
-  Response response = shown_to_http(std::move(shown), route.route, own ? attempt->own_caller_headers() : nullptr);
+  Response response =
+      shown_to_http(std::move(shown), route.route, own ? attempt->own_caller_headers() : nullptr);
   add_cors(response, request.snapshot->config(), request.head);
   After after = After::close;
   auto rest = stream ? attempt->take_rest() : std::nullopt;
@@ -89,7 +104,8 @@ Task<After> run(Session& session, std::shared_ptr<Request> request, KeyedRequest
     request->outcome = Outcome::unprotected;
     request->route->metrics.answered(Outcome::unprotected);
     request->route->metrics.unprotected_writes.add();
-    PassThrough unprotected{operation->take_body(), {{"Stet-Outcome", std::string(name(Outcome::unprotected))}}};
+    PassThrough unprotected{operation->take_body(),
+                            {{"Stet-Outcome", std::string(name(Outcome::unprotected))}}};
     co_return co_await pass_through(session, *request, std::move(unprotected));
   }
   co_return co_await show(session, *request, *operation, std::move(std::get<Shown>(reply)));
@@ -108,15 +124,11 @@ Task<After> serve_keyed(Session& session, std::shared_ptr<Request> received) {
     request.route->metrics.unprotected_writes.add();
     co_return co_await pass_through(session, request, {});
   }
-  // What can be refused by the head alone spares a careful caller its body; others are read first, so that their
-  // connection stays.
-  std::optional<Shown> refused;
-  if (const auto* no = std::get_if<identify::Refusal>(&found); no != nullptr && !key_in_body) refused = refusal(*no);
-  if (const auto end_to_end = http::check_key_is_end_to_end(request.head, route.key_headers); !end_to_end) {
-    refused = problem(Problem::bad_request, Outcome::not_executed, std::string(end_to_end.error().detail));
-  } else if (!request.head.upgrade.empty()) {
-    refused = problem(Problem::bad_request, Outcome::not_executed,
-                      "A request with a key cannot ask for another protocol (Upgrade).");
+  // What can be refused by the head alone spares a careful caller its body; others are read first, so that
+  // their connection stays.
+  std::optional<Shown> refused = refusal(request.head, route);
+  if (const auto* no = std::get_if<identify::Refusal>(&found); no != nullptr && !key_in_body && !refused) {
+    refused = refusal(*no);
   }
   if (refused && request.owes_continue) co_return co_await session.respond_problem(request, *refused);
 
@@ -144,7 +156,8 @@ Task<After> serve_keyed(Session& session, std::shared_ptr<Request> received) {
   std::optional<std::string> principal;
   if (identify::needs_principal(route)) {
     Principal asked = co_await ask_principal(session.station(), received);
-    if (auto* instead = std::get_if<Response>(&asked)) co_return co_await session.respond(request, std::move(*instead));
+    if (auto* instead = std::get_if<Response>(&asked))
+      co_return co_await session.respond(request, std::move(*instead));
     if (std::holds_alternative<AuthUnavailable>(asked)) {
       co_return co_await session.respond_problem(request, auth_unavailable());
     }
@@ -153,16 +166,16 @@ Task<After> serve_keyed(Session& session, std::shared_ptr<Request> received) {
   const auto scope = identify::find_scope(config, route, request.head, wall_now(), principal);
   if (!scope) co_return co_await session.respond_problem(request, refusal(scope.error()));
   if (scope->shared) {
-    session.station().shared.log.once(admin::Level::warning, "shared-scope",
-                                      "a keyed request came without credentials of any kind: all such requests share "
-                                      "one scope");
+    session.station().shared.log.once(
+        admin::Level::warning, "shared-scope",
+        "a keyed request came without credentials of any kind: all such requests share "
+        "one scope");
   }
   request.scope = scope->value;
   Fingerprint fingerprint = identify::make_fingerprint(
       route.fingerprint, {request.head.method, request.head.target, request.head.fields, *body});
-  KeyedRequest keyed{received,          std::move(*body), session.client_address(),
-                     std::move(*key),   *scope,           std::move(fingerprint),
-                     std::move(share)};
+  KeyedRequest keyed{received, std::move(*body),       session.client_address(), std::move(*key),
+                     *scope,   std::move(fingerprint), std::move(share)};
   co_return co_await run(session, std::move(received), std::move(keyed));
 }
 
