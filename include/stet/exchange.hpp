@@ -200,6 +200,7 @@ class Exchange {
   void another_owner(milliseconds retry_after);
   void claimed(const result::Claimed&);
   void take_over(const Token& seen);
+  void claim_anew();
   void forward();
   void renew();
   void outcome(const UpstreamOutcome&);
@@ -224,9 +225,10 @@ class Exchange {
 
   Intent intent_;
   Policy policy_;
+  MakeNonce make_nonce_;
   OperationId id_;
-  Token token_;  // ours from the first claim on; the nonce is the same for every claim of this exchange,
-                 // so that a claim or take-over whose reply was lost is recognised as ours
+  Token token_;  // ours from the first claim on; the nonce is the same until a claim is answered, so that a
+                 // claim or take-over whose reply was lost is recognised as ours
   Phase phase_ = Phase::idle;
   InFlight in_flight_ = InFlight::nothing;
   std::variant<Command, OperationId> sent_;  // what is in flight, or is to be repeated at repeat_at_

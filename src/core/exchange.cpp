@@ -12,6 +12,7 @@ using namespace std::chrono_literals;
 Exchange::Exchange(Intent intent, Policy policy, MakeNonce make_nonce)
     : intent_(std::move(intent)),
       policy_(std::move(policy)),
+      make_nonce_(make_nonce),
       id_(OperationId::of(intent_.scope, intent_.key)),
       token_{intent_.scope, intent_.key, make_nonce(), 1} {}
 
@@ -113,7 +114,7 @@ void Exchange::store_is_away(StoreFailure kind) {
     return;
   }
   if (claims && !refused) trace_ = Trace::perhaps_ours;
-  if (phase_ == Phase::claiming && !refused) claims_ = Claims::one_in_doubt;
+  if (claims && !refused) claims_ = Claims::one_in_doubt;
   if (!store_ends_) store_ends_ = now_ + pace::kStoreGrace;
   if (!refused && now_ + pause_ < *store_ends_) {
     // The nonce tells our own claim from a stranger's, so repeating it costs nothing. A take-over whose reply

@@ -67,6 +67,17 @@ void Exchange::on(const event::Refingerprinted& event) {
   reply_and_finish(std::get<decision::Show>(verdict).shown);
 }
 
+// A copy of the claim, or of the take-over, may still be on its way. If it comes when the key has been freed
+// again, by us or by whoever takes over, it makes this token good again, and an upstream that joins could
+// commit under it although it was fenced. So an upstream gets no token whose making is in doubt: the lease is
+// ended, and another one taken (ADR 6).
+void Exchange::claim_anew() {
+  claims_ = Claims::all_answered;
+  const Token in_doubt = token_;
+  token_.nonce = make_nonce_();
+  send(Phase::settling, command::Renew{in_doubt, 0ms});
+}
+
 void Exchange::take_over(const Token& seen) {
   lease_ends_ = now_ + policy_.lease;
   token_.attempt = seen.attempt + 1;

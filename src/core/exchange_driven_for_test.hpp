@@ -15,9 +15,8 @@ inline Nonce fixed_nonce() {
 
 // Drives one exchange by hand, keeping the actions of the last step.
 struct Driven {
-  explicit Driven(Policy policy = {})
-      : exchange({"scope", "key", Fingerprint{{}, "v1"}, "POST", "/charges"}, std::move(policy),
-                 &fixed_nonce) {
+  explicit Driven(Policy policy = {}, Exchange::MakeNonce make_nonce = &fixed_nonce)
+      : exchange({"scope", "key", Fingerprint{{}, "v1"}, "POST", "/charges"}, std::move(policy), make_nonce) {
     feed(event::Start{});
   }
 

@@ -140,36 +140,62 @@ TEST(ExchangeJoined, says_unknown_of_a_fence_that_it_cannot_tell_from_a_stranger
   EXPECT_TRUE(run.shown->retryable);
 }
 
-// A claim whose reply was lost may still be on its way. If it arrives after the key was freed, it makes the
-// record again, under the very token that the upstream has: that cannot be called fenced for ever.
-TEST(ExchangeJoined, does_not_call_fenced_what_a_belated_claim_could_bring_back) {
-  Driven run(joining());
+Nonce another_nonce() {
+  static std::uint8_t last = 0;
+  return Nonce{{++last}};
+}
+
+// A claim or a take-over whose reply was lost may still be on its way. If it arrives after the key was freed,
+// it makes its token good again: one that no upstream has.
+void gives_its_upstream_another_token(Driven& run, Nonce in_doubt, std::uint32_t attempt) {
+  run.stored(result::Claimed{attempt, "half", false});
+  ASSERT_TRUE(run.command<command::Renew>());
+  EXPECT_EQ(run.command<command::Renew>()->token.nonce, in_doubt);
+  EXPECT_EQ(run.command<command::Renew>()->lease, 0ms);
+  EXPECT_EQ(run.forwards, 0);
+  const Token seen = run.command<command::Renew>()->token;
+  run.stored(result::Ok{});
+  ASSERT_TRUE(run.command<command::Claim>());
+  EXPECT_NE(run.command<command::Claim>()->nonce, in_doubt);
+  run.stored(result::Lapsed{seen, terms(OnUnknown::joined), false});
+  ASSERT_TRUE(run.command<command::TakeOver>());
+  run.stored(result::Claimed{attempt + 1, "half", false});
+  ASSERT_TRUE(run.did<action::Forward>());
+  EXPECT_NE(run.did<action::Forward>()->token.nonce, in_doubt);
+  EXPECT_EQ(run.did<action::Forward>()->token.attempt, attempt + 1);
+  run.upstream(upstream::Lost{"reset"});
+  run.stored(result::Ok{});
+  EXPECT_EQ(run.shown->outcome, Outcome::not_executed);
+  EXPECT_TRUE(run.shown->new_key_safe);
+}
+
+TEST(ExchangeJoined, gives_its_upstream_no_token_that_a_belated_claim_could_bring_back) {
+  Driven run(joining(), &another_nonce);
+  const Nonce in_doubt = run.command<command::Claim>()->nonce;
+  run.feed(event::StoreFailed{StoreFailure::unavailable});
+  run.wake();
+  EXPECT_EQ(run.command<command::Claim>()->nonce, in_doubt);
+  gives_its_upstream_another_token(run, in_doubt, 1);
+}
+
+TEST(ExchangeJoined, gives_its_upstream_no_token_that_a_belated_take_over_could_bring_back) {
+  Driven run(joining(), &another_nonce);
+  run.stored(result::Lapsed{kStranger, terms(OnUnknown::joined), false});
+  const Nonce in_doubt = run.command<command::TakeOver>()->nonce;
+  run.feed(event::StoreFailed{StoreFailure::unavailable});
+  run.wake();
+  gives_its_upstream_another_token(run, in_doubt, kStranger.attempt + 1);
+}
+
+TEST(ExchangeJoined, leaves_what_it_gave_up_to_whoever_was_faster) {
+  Driven run(joining(), &another_nonce);
   run.feed(event::StoreFailed{StoreFailure::unavailable});
   run.wake();
   run.stored(result::Claimed{});
-  run.upstream(upstream::Lost{"reset"});
-  ASSERT_TRUE(run.command<command::Release>());
   run.stored(result::Ok{});
-  EXPECT_EQ(run.shown->outcome, Outcome::unknown);
-  EXPECT_FALSE(run.shown->new_key_safe);
-  EXPECT_TRUE(run.shown->retryable);
-
-  Driven not_sent(joining());  // no upstream has that token
-  not_sent.feed(event::StoreFailed{StoreFailure::unavailable});
-  not_sent.wake();
-  not_sent.stored(result::Claimed{});
-  not_sent.upstream(upstream::NotSent{"refused"});
-  not_sent.stored(result::Ok{});
-  EXPECT_EQ(not_sent.shown->outcome, Outcome::not_executed);
-
-  Driven taken(joining());  // what it would bring back is not the token that was forwarded
-  taken.feed(event::StoreFailed{StoreFailure::unavailable});
-  taken.wake();
-  taken.stored(result::Lapsed{kStranger, terms(OnUnknown::joined), false});
-  taken.stored(result::Claimed{5, "", false});
-  taken.upstream(upstream::Lost{"reset"});
-  taken.stored(result::Ok{});
-  EXPECT_EQ(taken.shown->outcome, Outcome::not_executed);
+  run.stored(result::InProgress{3s});
+  EXPECT_EQ(run.shown->problem, Problem::in_progress);
+  EXPECT_EQ(run.forwards, 0);
 }
 
 TEST(ExchangeJoined, knows_that_nothing_was_sent_whether_or_not_the_store_does) {

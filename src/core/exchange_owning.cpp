@@ -16,6 +16,10 @@ bool Exchange::owns() const {
 void Exchange::claimed(const result::Claimed& granted) {
   trace_ = Trace::perhaps_ours;
   token_.attempt = granted.attempt;
+  if (claims_ == Claims::one_in_doubt && policy_.terms.on_unknown == OnUnknown::joined) {
+    claim_anew();
+    return;
+  }
   // A joined attempt that was taken over did nothing, so its successor is as good as the first.
   const bool after_unknown =
       granted.maybe_executed || (granted.attempt > 1 && policy_.terms.on_unknown != OnUnknown::joined);
@@ -71,12 +75,7 @@ void Exchange::on(const event::Upstream& event) {
 }
 
 void Exchange::outcome(const UpstreamOutcome& from_upstream) {
-  // A claim that is still on its way would make the record again after we have freed it, under the token that
-  // the upstream holds: of such an attempt it can never be said for certain that it will do nothing.
-  const bool may_come_back = policy_.terms.on_unknown == OnUnknown::joined && token_.attempt == 1 &&
-                             claims_ == Claims::one_in_doubt &&
-                             !std::holds_alternative<upstream::NotSent>(from_upstream);
-  settlement_ = settle(from_upstream, policy_, may_come_back ? Earlier::one_unknown : earlier_);
+  settlement_ = settle(from_upstream, policy_, earlier_);
   switch (settlement_->write) {
     case Settlement::Write::complete:
       outcome_command_ = command::Complete{token_, settlement_->shown.answer, std::nullopt};
@@ -163,7 +162,8 @@ void Exchange::fenced_by(const std::optional<Record>& record) {
     Shown shown = outcome_unknown(policy_.terms.on_unknown, std::nullopt);
     if (!record && policy_.terms.on_unknown == OnUnknown::fail) {
       shown.detail =
-          "The request may have been executed, and the record of its key is gone: the store lost it, or somebody "
+          "The request may have been executed, and the record of its key is gone: the store lost it, or "
+          "somebody "
           "released it. The same request would run again. Look the result up in the API first.";
     }
     reply_and_finish(std::move(shown));

@@ -192,7 +192,7 @@ void World::ask_store(const std::shared_ptr<Run>& run, std::function<Event()> co
   }
   after(there, [this, run] { step(run, event::StoreFailed{StoreFailure::unavailable}); });
   if (chance(50))
-    after(chance(50) ? there : between(20, 10'000), [command] { command(); });  // and it was done, or will be
+    after(chance(50) ? there : between(20, 40'000), [command] { command(); });  // and it was done, or will be
 }
 
 void World::forward(const std::shared_ptr<Run>& run, const Token& token) {
