@@ -66,6 +66,8 @@ Answered<std::string> token(const Options& options, const config::Config& config
 Answered<std::unique_ptr<Operators>> reach(const Options& options,
                                            std::shared_ptr<const config::Config> config) {
   if (options.store) {
+    if (const auto url = config::check_store(*options.store); !url)
+      return unexpected<Refused>({kUsage, "--store: " + url.error()});
     try {
       return on_store(*options.store, std::move(config));
     } catch (const StoreError& error) {

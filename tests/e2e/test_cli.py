@@ -325,6 +325,9 @@ def test_no_gateway_and_no_store_are_status_3(tmp_path):
     shown = run_stet("keys", "list", "--store", f"sqlite:{path}")
     assert shown.returncode == 3
     assert not path.exists()
+    for none in ("orders.db", "sqlite:", "sqlite://orders.db", "redis://127.0.0.1"):
+        shown = run_stet("keys", "list", "--store", none, cwd=tmp_path)
+        assert shown.returncode == 2 and shown.stderr.startswith("stet keys: --store: "), shown
 
 
 @about_sqlite("a file is one process's")
