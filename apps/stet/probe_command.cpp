@@ -130,6 +130,16 @@ void add_run_flags(CLI::App& command, Flags& flags) {
       ->type_name("FORMAT");
 }
 
+// What stands in the suite counts there, for each API: it would be ignored in silence.
+void refuse_beside_a_suite(const CLI::App& command, const Flags& flags) {
+  if (flags.invocation.suite.empty()) return;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string name = option->get_name();
+    if (option->count() > 0 && name != "--suite" && name != "--format")
+      throw CLI::ValidationError("--suite", "the file says it all: write " + name + " into it, for all under [defaults]");
+  }
+}
+
 int run_probe(Flags flags) {
   probe::Invocation& invocation = flags.invocation;
   if (flags.insecure) invocation.options.verify = probe::TlsSettings::Verify::no;
@@ -150,7 +160,10 @@ void add_probe(CLI::App& app, Run& run) {
   add_effect_flags(*command, flags->invocation.options);
   add_run_flags(*command, *flags);
   command->footer(checks_help());
-  command->callback([flags, &run] { run = [flags] { return run_probe(*flags); }; });
+  command->callback([command, flags, &run] {
+    refuse_beside_a_suite(*command, *flags);
+    run = [flags] { return run_probe(*flags); };
+  });
 }
 
 }  // namespace stet::app

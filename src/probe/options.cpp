@@ -93,6 +93,12 @@ void read_common(const Options& options, Settings& settings, Reading& reading) {
   if (options.count && !options.count->empty() && options.count->front() != '/') {
     reading.wrong("count", "a pointer begins with a slash, as in /data (RFC 6901)");
   }
+  if (!options.effects.empty()) {
+    Request ignored;  // relative to the API, which is not known yet
+    reading.take(ignored,
+                 parse_request_line(settings.effects.request, "GET", Url{.host = "api", .target = "/"}),
+                 "effects");
+  }
   if (!options.effects_sink.empty()) {
     Endpoint ignored;
     reading.take(ignored, parse_endpoint(options.effects_sink), "effects-sink");
@@ -123,6 +129,14 @@ void read_common(const Options& options, Settings& settings, Reading& reading) {
   duration(options.request_timeout, settings.request_timeout, "request-timeout");
   duration(options.patience, settings.patience, "patience");
   duration(options.settle, settings.settling.settle, "settle");
+  if (options.openapi.empty() && !options.operations.empty())
+    reading.wrong("operation", "it names a part of the document of --openapi, which is not given");
+  if (options.other_data && options.other.empty())
+    reading.wrong("other-data", "it is the body of --other, which is not given");
+  if (!options.cacert.empty()) {
+    std::string ignored;
+    reading.take(ignored, read_file(options.cacert), "cacert");
+  }
   settings.tls.ca_file = options.cacert;
   settings.tls.verify = options.verify;
   settings.only = options.only;

@@ -65,6 +65,11 @@ TEST(Options, name_the_word_that_is_wrong) {
   EXPECT_NE(mistake([](Options& o) { o.start = "x"; }).find("--kill"), std::string::npos);
   EXPECT_NE(mistake([](Options& o) { o.data = "@/no/such/file"; }).find("/no/such/file"), std::string::npos);
   EXPECT_NE(mistake([](Options& o) { o.headers = {"no colon"}; }).find("header"), std::string::npos);
+  EXPECT_EQ(mistake([](Options& o) { o.effects = "GET /effects"; }), "");
+  EXPECT_NE(mistake([](Options& o) { o.effects = "GET"; }).find("effects"), std::string::npos);
+  EXPECT_NE(mistake([](Options& o) { o.operations = {"x"}; }).find("--openapi"), std::string::npos);
+  EXPECT_NE(mistake([](Options& o) { o.other_data = "{}"; }).find("--other"), std::string::npos);
+  EXPECT_NE(mistake([](Options& o) { o.cacert = "/no/such/file"; }).find("/no/such/file"), std::string::npos);
   EXPECT_NE(mistake([](Options& o) { o.effects_sink = "9999"; }).find("effects-sink"), std::string::npos);
 }
 

@@ -137,7 +137,10 @@ def test_every_check_explains_itself():
 @pytest.mark.parametrize("arguments, word", [
     ([], "request"), (["ftp://127.0.0.1/x"], "http://"), (["http://127.0.0.1/x", "--timeout", "5"], "timeout"),
     (["http://127.0.0.1/x", "--check", "repeet"], "repeet"), (["--curl", "curl -F a=b http://127.0.0.1/"], "-F"),
-    (["--suite", "/no/such/file"], "/no/such/file"), (["--openapi", "/no/such/file"], "/no/such/file"),
+    (["--suite", "/no/such/file"], "/no/such/file"), (["--suite", "/no/such/file", "--rounds", "5"], "write --rounds into it"),
+    (["http://127.0.0.1/x", "--effects", "GET"], "effects"), (["http://127.0.0.1/x", "--operation", "x"], "--openapi"),
+    (["http://127.0.0.1/x", "--cacert", "/no/such/file"], "/no/such/file"),
+    (["--openapi", "/no/such/file"], "/no/such/file"),
 ])
 def test_wrong_usage_is_said_at_once(arguments, word):
     run = run_stet("probe", *arguments)
