@@ -52,11 +52,12 @@ class Trip {
   std::atomic<int> count_ = 0;
 };
 
-// A session and a pool whose every call is a step.
-class TrippingSession final : public Session {
+// A session or a pool whose every call is a step.
+template <class Real>
+class TrippingStore : public Real {
  public:
-  TrippingSession(Session& real, Trip& trip) : real_(real), trip_(trip) {}
-  std::vector<Outcome> execute(std::span<const Command> batch) override {
+  TrippingStore(Real& real, Trip& trip) : real_(real), trip_(trip) {}
+  std::vector<Store::Outcome> execute(std::span<const Command> batch) override {
     return trip_.step([&] { return real_.execute(batch); });
   }
   std::optional<Record> find(const OperationId& id) override {
@@ -65,34 +66,23 @@ class TrippingSession final : public Session {
   Page list(const Filter& filter, std::size_t limit, const std::string& cursor) override {
     return real_.list(filter, limit, cursor);
   }
+
+ protected:
+  Real& real_;
+  Trip& trip_;
+};
+
+using TrippingPool = TrippingStore<Pool>;
+
+class TrippingSession final : public TrippingStore<Session> {
+ public:
+  using TrippingStore::TrippingStore;
   std::string emit(const Message& message) override {
     return trip_.step([&] { return real_.emit(message); });
   }
   Receipt receive(std::string_view source, std::string_view id) override {
     return trip_.step([&] { return real_.receive(source, id); });
   }
-
- private:
-  Session& real_;
-  Trip& trip_;
-};
-
-class TrippingPool final : public Pool {
- public:
-  TrippingPool(Pool& real, Trip& trip) : real_(real), trip_(trip) {}
-  std::vector<Outcome> execute(std::span<const Command> batch) override {
-    return trip_.step([&] { return real_.execute(batch); });
-  }
-  std::optional<Record> find(const OperationId& id) override {
-    return trip_.step([&] { return real_.find(id); });
-  }
-  Page list(const Filter& filter, std::size_t limit, const std::string& cursor) override {
-    return real_.list(filter, limit, cursor);
-  }
-
- private:
-  Pool& real_;
-  Trip& trip_;
 };
 
 // A bank of the user's in some database: money moves from one account to another, and every movement is a
