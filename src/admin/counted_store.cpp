@@ -1,6 +1,16 @@
 #include "admin/counted_store.hpp"
 
 namespace stet::admin {
+namespace {
+
+// What an owner says while it works, and at its end.
+const Token* of_an_owner(const Command& command) {
+  if (const auto* complete = std::get_if<command::Complete>(&command)) return &complete->token;
+  if (const auto* renew = std::get_if<command::Renew>(&command)) return &renew->token;
+  return nullptr;
+}
+
+}  // namespace
 
 // A store that refuses (no room, a corrupt row) has answered, and is reachable.
 template <class Call>
@@ -25,15 +35,15 @@ std::vector<Store::Outcome> CountedStore::execute(std::span<const Command> batch
 }
 
 // An owner that is fenced lost its record to somebody, unless there is none: then the claim itself is gone.
+// It hears so once, and then listens no more.
 void CountedStore::look_for_lost_claims(std::span<const Command> batch,
                                         const std::vector<Outcome>& outcomes) {
   for (std::size_t i = 0; i < batch.size() && i < outcomes.size(); ++i) {
-    const auto* complete = std::get_if<command::Complete>(&batch[i]);
+    const Token* const owner = of_an_owner(batch[i]);
     const auto* result = std::get_if<Result>(&outcomes[i]);
-    if (complete == nullptr || result == nullptr || !std::holds_alternative<result::Fenced>(*result))
-      continue;
+    if (owner == nullptr || result == nullptr || !std::holds_alternative<result::Fenced>(*result)) continue;
     try {
-      if (!store_->find(complete->token.id())) metrics_.lost_claims.add();
+      if (!store_->find(owner->id())) metrics_.lost_claims.add();
     } catch (const StoreError&) {
       // The batch has its answers; whoever asks next hears of the failure.
     }

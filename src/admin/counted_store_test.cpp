@@ -83,16 +83,20 @@ TEST_F(CountedStoreTest, counts_a_full_store_as_full_and_not_as_unreachable) {
   EXPECT_EQ(errors(StoreFailure::full), 1U);
 }
 
-TEST_F(CountedStoreTest, raises_the_alarm_when_an_answer_comes_and_its_claim_is_gone) {
+TEST_F(CountedStoreTest, raises_the_alarm_when_an_owner_finds_its_claim_gone) {
   const std::vector<Command> completions{command::Complete{}};
   inner->answer = result::Fenced{};
   store.execute(completions);  // somebody else has the record
+  store.execute(renewals);
   EXPECT_EQ(metrics.lost_claims.value(), 0U);
   inner->has_record = false;
-  store.execute(renewals);
+  const std::vector<Command> releases{command::Release{}};
+  store.execute(releases);  // its reply was lost, and it is repeated
   EXPECT_EQ(metrics.lost_claims.value(), 0U);
   store.execute(completions);
   EXPECT_EQ(metrics.lost_claims.value(), 1U);
+  store.execute(renewals);  // of one that takes long
+  EXPECT_EQ(metrics.lost_claims.value(), 1U + renewals.size());
 }
 
 }  // namespace

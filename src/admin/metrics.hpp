@@ -60,8 +60,8 @@ struct StoreMetrics {
   Gauge unknown;    // operations that wait for somebody to settle them; counted up to 1,000, at a scrape
   Counter expired, removed;  // by the sweep
   Gauge sweep_halted;        // 1: the wall clock jumped, nothing is swept (protocol.md, rule 3)
-  Counter failovers;         // another server than before, or a promoted one: what was acknowledged may be gone
-  Counter lost_claims;  // an answer came for a claim that is gone: lost by the store, or released by force
+  Counter failovers;    // another server than before, or a promoted one: what was acknowledged may be gone
+  Counter lost_claims;  // an owner found its claim gone: lost by the store, or released by force
 };
 
 // Of connections, memory and the process.

@@ -105,10 +105,10 @@ void write_store(Exposition& out, const StoreMetrics& store) {
   one(out, "stet_sweep_removed_total", "Tombstones that the sweep removed.", store.removed);
   one(out, "stet_sweep_halted", "1 while the sweep has stopped because the wall clock jumped.",
       store.sweep_halted);
-  one(out, "stet_store_failovers_total", "Reconnections to another server, or to one that was promoted meanwhile.",
-      store.failovers);
-  one(out, "stet_lost_claims_total", "Answers whose claim was gone: lost by the store, or released by force.",
-      store.lost_claims);
+  one(out, "stet_store_failovers_total",
+      "Reconnections to another server, or to one that was promoted meanwhile.", store.failovers);
+  one(out, "stet_lost_claims_total",
+      "Operations whose claim was gone: lost by the store, or released by force.", store.lost_claims);
 }
 
 void write_process(Exposition& out, const ProcessMetrics& process) {
