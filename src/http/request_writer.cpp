@@ -29,6 +29,16 @@ void join(std::string& list, std::string_view element) {
   list += element;
 }
 
+// A quoted string that does not end would swallow the element that follows it, ours (RFC 9110 section 5.6.4).
+bool ends_its_quotes(std::string_view value) {
+  bool quoted = false;
+  for (std::size_t i = 0; i < value.size(); ++i) {
+    if (value[i] == '"') quoted = !quoted;
+    if (quoted && value[i] == '\\') ++i;
+  }
+  return !quoted;
+}
+
 enum class Fate : std::uint8_t { pass, leave_out };
 
 // Not to be hidden from the upstream by naming them in Connection.
@@ -50,7 +60,7 @@ Fate judge(const Header& line, Trail& trail) {
       return iequals(name, "Expect") ? Fate::leave_out : Fate::pass;
     case 9:
       if (!iequals(name, "Forwarded")) break;
-      join(trail.forwarded, line.value);
+      if (ends_its_quotes(line.value)) join(trail.forwarded, line.value);
       return Fate::leave_out;
     case 15:
       if (!iequals(name, "X-Forwarded-For")) break;
