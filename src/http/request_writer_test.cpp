@@ -45,10 +45,11 @@ TEST(RequestWriter, writes_the_whole_head_anew) {
 }
 
 TEST(RequestWriter, adds_to_the_way_so_far_and_passes_the_scheme_and_host_that_an_ingress_has_seen) {
-  const RequestHead again = forwarded(
-      parse("Via: 1.1 edge\r\nX-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 198.51.100.2\r\n"
-            "Forwarded: for=198.51.100.1;by=\"a\\\"b\"\r\nX-Forwarded-Proto: https\r\nX-Forwarded-Host: shop.example\r\n"),
-      plain());
+  const RequestHead again =
+      forwarded(parse("Via: 1.1 edge\r\nX-Forwarded-For: 198.51.100.1\r\nX-Forwarded-For: 198.51.100.2\r\n"
+                      "Forwarded: for=198.51.100.1;by=\"a\\\"b\"\r\nX-Forwarded-Proto: "
+                      "https\r\nX-Forwarded-Host: shop.example\r\n"),
+                plain());
   EXPECT_EQ(again.fields.first("Via"), "1.1 edge, 1.1 stet");
   EXPECT_EQ(again.fields.first("X-Forwarded-For"), "198.51.100.1, 198.51.100.2, 192.0.2.7");
   EXPECT_EQ(again.fields.first("Forwarded"),
@@ -62,8 +63,10 @@ TEST(RequestWriter, adds_to_the_way_so_far_and_passes_the_scheme_and_host_that_a
 
 TEST(RequestWriter, lets_no_unended_quote_of_a_client_swallow_what_the_gateway_says) {
   for (const char* open : {"for=\"", "for=\"\\\"", "for=a;by=\"x\\"}) {
-    const RequestHead again = forwarded(parse("Forwarded: " + std::string(open) + "\r\nForwarded: for=b\r\n"), plain());
-    EXPECT_EQ(again.fields.first("Forwarded"), "for=b, for=192.0.2.7;proto=http;host=\"shop.example:8080\"") << open;
+    const RequestHead again =
+        forwarded(parse("Forwarded: " + std::string(open) + "\r\nForwarded: for=b\r\n"), plain());
+    EXPECT_EQ(again.fields.first("Forwarded"), "for=b, for=192.0.2.7;proto=http;host=\"shop.example:8080\"")
+        << open;
   }
 }
 
