@@ -15,7 +15,21 @@ from support.upstream import wait_until
 
 ALICE = {"Authorization": "Bearer alice"}
 CONFIG = '[defaults]\nlease = "5s"\n'
-SOON = 2.5  # a second's pause, and a loaded machine
+SOON = 2.5  # a second's pause, and some work
+
+
+class Late(Exception):
+    pass
+
+
+def one_of_three(times):
+    """On a loaded machine anybody is late now and then; whoever waits too long by his nature is late each time."""
+    for last in (False, False, True):
+        try:
+            return times()
+        except Late:
+            if last:
+                raise
 
 
 class Calls:
@@ -58,11 +72,12 @@ class Calls:
         """How long after that moment the first request is served, and that all are from then on."""
         wait_until(lambda: self.served_after(moment), 30, lambda: self.made[-3:])
         back = self.served_after(moment)[0]
-        assert back - moment < seconds, f"{back - moment} s"
+        if back - moment >= seconds:
+            raise Late(f"{back - moment} s")
         time.sleep(0.5)
         later = [call for call in list(self.made) if call[0] > back + 0.3]
         assert later and all(status == 201 for _, _, status in later), later[:3]
-        assert max(took for _, took, _ in self.made) < 6
+        assert max(took for _, took, _ in self.made) < 12
 
 
 @pytest.fixture
@@ -102,46 +117,65 @@ def processes(cluster):
 
 @pytest.mark.parametrize("seconds, how", [(1, signal.SIGINT), (6, signal.SIGQUIT)])
 def test_a_server_that_was_away_is_used_again_as_soon_as_it_is_back(cluster, served, seconds, how):
-    with Calls(served[0]) as calls:
-        cluster.stop(how)
-        time.sleep(seconds)
-        cluster.start()
-        calls.back_within(time.monotonic())
+    def outage():
+        with Calls(served[0]) as calls:
+            cluster.stop(how)
+            time.sleep(seconds)
+            cluster.start()
+            calls.back_within(time.monotonic())
+
+    one_of_three(outage)
 
 
 def test_a_server_that_stood_still_is_used_again_as_soon_as_it_goes_on(cluster, served):
-    with Calls(served[0]) as calls:
-        frozen = processes(cluster)
-        for pid in frozen:
-            os.kill(pid, signal.SIGSTOP)
-        time.sleep(6)
-        for pid in frozen:
-            os.kill(pid, signal.SIGCONT)
-        calls.back_within(time.monotonic())
+    def outage():
+        with Calls(served[0]) as calls:
+            frozen = processes(cluster)
+            for pid in frozen:
+                os.kill(pid, signal.SIGSTOP)
+            time.sleep(6)
+            for pid in frozen:
+                os.kill(pid, signal.SIGCONT)
+            calls.back_within(time.monotonic())
+
+    one_of_three(outage)
 
 
 def test_a_lock_that_was_held_for_long_is_over_for_the_gateway_when_it_is_given_back(cluster, served):
-    with Calls(served[0]) as calls:
-        with locked(cluster, served[1]):
-            time.sleep(9)
-        calls.back_within(time.monotonic())
+    def outage():
+        with Calls(served[0]) as calls:
+            with locked(cluster, served[1]):
+                time.sleep(9)
+            calls.back_within(time.monotonic())
+
+    one_of_three(outage)
 
 
 def test_connections_that_a_network_lost_are_given_up_in_the_time_of_one_operation(proxied):
     gateway, proxy, _ = proxied
-    with Calls(gateway) as calls:
-        proxy.lose_all()
-        calls.back_within(time.monotonic(), 2 + SOON)
+
+    def outage():
+        with Calls(gateway) as calls:
+            proxy.lose_all()
+            calls.back_within(time.monotonic(), 2 + SOON)
+
+    one_of_three(outage)
 
 
 # At most three operations are left with a server that does not answer; but if it has, and nobody heard it, they are no reason to
 # refuse for ever.
 def test_operations_that_were_given_up_do_not_count_once_the_server_is_rid_of_them(cluster, proxied):
     gateway, proxy, name = proxied
-    with Calls(gateway) as calls:
-        with locked(cluster, name):
-            time.sleep(9)
-            hanging = cluster.value("select count(*) from pg_stat_activity where datname = %s and wait_event_type = 'Lock'", (name,))
-            assert hanging == 6, "three for each of the two connections"
-            proxy.lose_all()
-        calls.back_within(time.monotonic())
+
+    def hanging():
+        return cluster.value("select count(*) from pg_stat_activity where datname = %s and wait_event_type = 'Lock'", (name,))
+
+    def outage():
+        with Calls(gateway) as calls:
+            with locked(cluster, name):
+                time.sleep(9)
+                wait_until(lambda: hanging() == 6, 20, lambda: f"{hanging()}, not three for each of the two connections")
+                proxy.lose_all()
+            calls.back_within(time.monotonic())
+
+    one_of_three(outage)

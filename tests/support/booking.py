@@ -90,7 +90,7 @@ class Booking:
                                str(directory / "provider.db"), "--secret", SECRET,
                                "--webhook", "http://%s:%d/webhooks/provider" % self.addresses[0]])
         self.services = [Child(self.service_command(address, lease_ms)) for address in self.addresses]
-        self.keys = (f"k-{os.getpid()}-{n}" for n in itertools.count(1))
+        self.keys = map(f"k-{os.getpid()}-{{}}".format, itertools.count(1))  # for many threads, which a generator is not
 
     def service_command(self, address, lease_ms=1000):
         return [str(SERVICE), "--listen", "%s:%d" % address, "--store", self.store, "--provider",
