@@ -1,5 +1,6 @@
 // What a service does wrong must not become an answer whose rows are not there.
 
+#include <atomic>
 #include <thread>
 
 #include "library/sqlite_for_test.hpp"
@@ -188,7 +189,7 @@ TEST_F(Mistakes, a_completer_that_is_told_to_stop_begins_no_other_operation) {
 }
 
 TEST_F(Mistakes, a_pause_without_end_is_a_pause) {
-  int passes = 0;
+  std::atomic<int> passes = 0;
   const Phase fails{"told", [](Running&) { throw std::runtime_error("away"); }};
   EXPECT_THROW(run(fails), std::runtime_error);
   CompleterOptions options;
@@ -202,6 +203,7 @@ TEST_F(Mistakes, a_pause_without_end_is_a_pause) {
       options);
   {
     std::jthread thread([&](const std::stop_token& stop) { completer.run(stop); });
+    while (passes == 0) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
   EXPECT_EQ(passes, 1);
