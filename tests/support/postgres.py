@@ -333,7 +333,7 @@ def up(directory, user):
         users = _users(file)
         if _postmaster(directory) is None:
             shutil.rmtree(directory, ignore_errors=True)
-            Server(directory, {"max_connections": "300"}).initialise().start()
+            Server(directory, {"max_connections": "1000"}).initialise().start()
             subprocess.Popen([sys.executable, __file__, "watch", str(directory)], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
                              stderr=subprocess.DEVNULL, cwd="/", start_new_session=True)
         file.write_text("\n".join(map(str, {*users, user})))
