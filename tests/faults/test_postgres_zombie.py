@@ -9,6 +9,8 @@ import pytest
 from faults import joining_upstream
 from support import stores
 from support.concurrently import background
+from support.fault_proxy import FaultProxy
+from support.postgres import PORT
 from support.upstream import wait_until
 
 ALICE = {"Authorization": "Bearer alice"}
@@ -150,6 +152,27 @@ def test_a_record_held_for_ten_seconds_stalls_no_other(ledger, start_joining, st
     assert (answer.status, answer.outcome) == (201, "completed"), answer
     assert [(attempt, body) for attempt, _, body in effects(ledger, key)] == [(1, answer.body.decode())]
     assert post(two, key).body == answer.body
+
+
+# A copy of such a claim may arrive when the key has been freed, and make its token good again.
+def test_an_upstream_gets_no_token_of_a_claim_whose_reply_was_lost(ledger, start_joining, start_gateway, key):
+    on, name = ledger
+    upstream = start_joining()
+    proxy = FaultProxy(on.directory / f".s.PGSQL.{PORT}")
+    try:
+        gateway = start_gateway(f'[defaults]\nlease = "5s"\n[store_options]\npool = 1\n{JOINS}', upstream_url=upstream.url,
+                                store=f"postgresql://postgres@127.0.0.1:{proxy.address[1]}/{name}")
+        attempts = []
+        for n in range(20):
+            proxy.swallow_next = 1
+            answer = post(gateway, f"{key}-{n}", timeout=20)
+            assert (answer.status, answer.outcome) == (201, "completed"), answer
+            ((attempt, _, body),) = effects(ledger, f"{key}-{n}")
+            assert body.encode() == answer.body == post(gateway, f"{key}-{n}").body
+            attempts.append(attempt)
+        assert attempts.count(2) > 5, f"vacuous: it was the claim's reply too seldom: {attempts}"
+    finally:
+        proxy.close()
 
 
 @pytest.mark.parametrize("do", ["lose", "after=5", "hold=1.5", "fail", "refuse"])

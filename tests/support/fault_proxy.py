@@ -9,7 +9,8 @@ RST = struct.pack("ii", 1, 0)
 
 class FaultProxy:
     """`cut_request_after`, `cut_answer_after`: bytes of that direction to pass before both sides are reset; counted per
-    connection, None for never. `swallow_answers`: answers are read and go nowhere, then the connection is cut. `lose_all()`:
+    connection, None for never. `swallow_answers`: answers are read and go nowhere, then the connection is cut;
+    `swallow_next`: so many of them. `lose_all()`:
     what is said from then on by connections that are open goes nowhere, and nobody is told, as on a network that lost them."""
 
     def __init__(self, target):
@@ -17,6 +18,7 @@ class FaultProxy:
         self.cut_request_after = None
         self.cut_answer_after = None
         self.swallow_answers = False
+        self.swallow_next = 0
         self.pause = threading.Event()
         self.pause.set()  # cleared: bytes wait
         self.cuts = 0
@@ -96,6 +98,13 @@ class FaultProxy:
             except OSError:
                 pass
 
+    def _swallows(self):
+        with self.lock:
+            if self.swallow_next == 0:
+                return self.swallow_answers
+            self.swallow_next -= 1
+            return True
+
     def _limit(self, direction):
         return self.cut_request_after if direction == "request" else self.cut_answer_after
 
@@ -112,7 +121,7 @@ class FaultProxy:
                 if not data:
                     sink.shutdown(socket.SHUT_WR)
                     return
-                if direction == "answer" and self.swallow_answers:
+                if direction == "answer" and self._swallows():
                     return self._cut(pair)
                 limit = self._limit(direction)
                 if limit is not None and passed + len(data) > limit:
