@@ -58,7 +58,7 @@ void Committer::submit(Command command, Done done) {
     const std::lock_guard lock(mutex_);
     if (!stopping_) {
       queue_.push_back({std::move(command), std::move(done)});
-      arrived_.notify_one();
+      wake_one();
       return;
     }
   }
@@ -70,7 +70,7 @@ void Committer::find(const OperationId& id, Found found) {
     const std::lock_guard lock(mutex_);
     if (!stopping_) {
       readings_.emplace_back(Lookup{id, std::move(found)});
-      arrived_.notify_one();
+      wake_one();
       return;
     }
   }
@@ -85,7 +85,7 @@ void Committer::list(Filter filter, std::size_t limit, std::string cursor, Liste
       start.next = std::move(cursor);
       readings_.emplace_back(Listing{std::move(filter), std::clamp<std::size_t>(limit, 1, kMostListed),
                                      std::move(start), std::move(listed)});
-      arrived_.notify_one();
+      wake_one();
       return;
     }
   }
@@ -97,6 +97,7 @@ void Committer::stop() {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
     arrived_.notify_all();
+    gathered_.notify_all();
     rested_.notify_all();
   }
   const std::lock_guard lock(joining_);
@@ -125,10 +126,8 @@ void Committer::run(Store& store) {
       std::unique_lock lock(mutex_);
       arrived_.wait(lock, [this] { return stopping_ || !queue_.empty() || !readings_.empty(); });
       if (queue_.empty() && readings_.empty()) return;
-      const std::size_t size = std::min(queue_.size(), options_.max_batch);
-      const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(size);
-      batch.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
-      queue_.erase(queue_.begin(), end);
+      gather(lock);
+      take(batch);
       if (!readings_.empty()) {
         reading = std::move(readings_.front());
         readings_.pop_front();
@@ -138,6 +137,46 @@ void Committer::run(Store& store) {
     if (reading) read(store, *std::move(reading));
     if (unit == Unit::failed) rest_if_others_serve();
   }
+}
+
+// Small batches cost a server nearly as much as large ones. So beside batches that are under way another one begins
+// when it is as large as they are on average; or when one of those should be over by now.
+bool Committer::has_gathered() const {
+  return stopping_ || !readings_.empty() || queue_.size() * busy_ >= under_way_;
+}
+
+void Committer::wake_one() {
+  if (gathering_ == 0) {
+    arrived_.notify_one();
+  } else if (has_gathered()) {
+    gathered_.notify_one();
+  }
+}
+
+void Committer::gather(std::unique_lock<std::mutex>& lock) {
+  if (has_gathered()) return;
+  ++gathering_;
+  gathered_.wait_for(lock, last_took_, [this] { return has_gathered(); });
+  --gathering_;
+}
+
+void Committer::take(std::vector<Waiting>& batch) {
+  const std::size_t size = std::min(queue_.size(), options_.max_batch);
+  const auto end = queue_.begin() + static_cast<std::ptrdiff_t>(size);
+  batch.assign(std::make_move_iterator(queue_.begin()), std::make_move_iterator(end));
+  queue_.erase(queue_.begin(), end);
+  if (!queue_.empty()) arrived_.notify_one();
+  if (batch.empty()) return;  // another thread has taken it
+  ++busy_;
+  under_way_ += size;
+}
+
+void Committer::is_over(std::size_t size, std::chrono::steady_clock::duration took) {
+  const std::lock_guard lock(mutex_);
+  --busy_;
+  under_way_ -= size;
+  last_took_ = std::min<std::chrono::steady_clock::duration>(took, options_.longest_gathering);
+  if (gathering_ > 0 && has_gathered()) gathered_.notify_one();
 }
 
 void Committer::rest_if_others_serve() {
@@ -154,6 +193,7 @@ Committer::Unit Committer::commit(Store& store, std::vector<Waiting>& batch) {
   commands.reserve(batch.size());
   for (Waiting& waiting : batch) commands.push_back(std::move(waiting.command));
   std::vector<Store::Outcome> outcomes;
+  const auto begin = std::chrono::steady_clock::now();
   try {
     outcomes = store.execute(commands);
     if (outcomes.size() != commands.size()) {
@@ -164,6 +204,7 @@ Committer::Unit Committer::commit(Store& store, std::vector<Waiting>& batch) {
     outcomes.assign(batch.size(), failed_by(error));
     failed_batches_.fetch_add(1, std::memory_order_relaxed);
   }
+  is_over(batch.size(), std::chrono::steady_clock::now() - begin);
   batches_.fetch_add(1, std::memory_order_relaxed);
   commands_.fetch_add(batch.size(), std::memory_order_relaxed);
   for (std::size_t i = 0; i < batch.size(); ++i) batch[i].done(std::move(outcomes[i]));
@@ -205,7 +246,7 @@ void Committer::list_slice(Store& store, Listing listing) {
   }
   const std::lock_guard lock(mutex_);
   readings_.emplace_back(std::move(listing));
-  arrived_.notify_one();
+  wake_one();
 }
 
 }  // namespace stet::stores

@@ -2,10 +2,11 @@
 // Group commit: many threads in front of one store that is used by one thread, or of several stores on the
 // same records (connections to one database), each used by a thread of its own.
 //
-// Whatever waits when a store thread is free becomes one batch, so one fsync serves many callers; nobody
-// waits for others to arrive. Operators' reads run between batches, a slice at a time.
+// Whatever waits when a store thread is free becomes one batch, so one fsync serves many callers. Nobody waits for
+// others to arrive, but beside batches that are under way, and then no longer than such a batch takes. Operators' reads run between batches, a slice at a time.
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
@@ -26,6 +27,8 @@ class Committer {
   struct Options {
     std::size_t max_batch = 256;   // commands; bounds how long the last of a batch waits
     std::size_t read_slice = 200;  // records a list reads between two batches
+    // A batch waits no longer for others beside those that are under way: a store that hangs holds up nobody.
+    std::chrono::milliseconds longest_gathering{10};
   };
   struct Stats {  // since the start
     std::uint64_t commands = 0;
@@ -86,6 +89,12 @@ class Committer {
 
   void run(Store& store);
   Unit commit(Store& store, std::vector<Waiting>& batch);
+  void is_over(std::size_t size, std::chrono::steady_clock::duration took);
+  // Holding the mutex.
+  void wake_one();
+  bool has_gathered() const;
+  void gather(std::unique_lock<std::mutex>& lock);
+  void take(std::vector<Waiting>& batch);
   void rest_if_others_serve();
   void read(Store& store, Reading reading);
   void look_up(Store& store, Lookup lookup);
@@ -94,8 +103,13 @@ class Committer {
   const std::vector<std::unique_ptr<Store>> stores_;
   const Options options_;
 
-  mutable std::mutex mutex_;  // guards the six below
+  mutable std::mutex mutex_;  // guards all until the counters
   std::condition_variable arrived_;
+  std::condition_variable gathered_;
+  std::size_t gathering_ = 0;  // store threads that wait for their batch to grow
+  std::size_t busy_ = 0;       // store threads with a batch under way
+  std::size_t under_way_ = 0;  // commands in those batches
+  std::chrono::steady_clock::duration last_took_{0};
   std::condition_variable rested_;
   std::size_t resting_ = 0;  // store threads whose last unit failed
   std::deque<Waiting> queue_;

@@ -213,5 +213,83 @@ TEST_F(CommitterTest, grants_each_key_once_to_many_threads) {
   EXPECT_EQ(granted.load(), kKeys);
 }
 
+// Two connections to one database: small batches pass at once, or when `gate` is free; large ones hang until the end.
+class TwoStores : public testing::Test {
+ protected:
+  struct Shared {
+    std::mutex gate;  // held by the test: no batch passes
+    std::mutex large;
+    std::vector<std::size_t> batches;
+  };
+  class Connection final : public Store {
+   public:
+    explicit Connection(Shared& shared) : shared_(shared) {}
+    std::vector<Outcome> execute(std::span<const Command> batch) override {
+      if (batch.size() >= kLarge) const std::lock_guard hangs(shared_.large);
+      const std::lock_guard passes(shared_.gate);
+      shared_.batches.push_back(batch.size());
+      return std::vector<Outcome>(batch.size(), Result(result::Ok{}));
+    }
+    std::optional<Result> peek(const command::Claim&) noexcept override { return std::nullopt; }
+    std::optional<Record> find(const OperationId&) override { return std::nullopt; }
+    Page list(const Filter&, std::size_t, const std::string&) override { return {}; }
+
+   private:
+    Shared& shared_;
+  };
+  static constexpr std::size_t kLarge = 4;
+
+  static std::vector<std::unique_ptr<Store>> stores(Shared& shared) {
+    std::vector<std::unique_ptr<Store>> both;
+    for (int i = 0; i < 2; ++i) both.push_back(std::make_unique<Connection>(shared));
+    return both;
+  }
+  std::future<Store::Outcome> submit() {
+    auto promise = std::make_shared<std::promise<Store::Outcome>>();
+    committer.submit(claim_of("k"), [promise](Store::Outcome o) { promise->set_value(std::move(o)); });
+    return promise->get_future();
+  }
+  void until_taken() {
+    while (committer.stats().waiting != 0) std::this_thread::sleep_for(1ms);
+  }
+  // One connection hangs with a large batch, the other one is free, and the last batch took so long.
+  std::vector<std::future<Store::Outcome>> let_one_hang(std::chrono::milliseconds last_took) {
+    std::vector<std::future<Store::Outcome>> hanging;
+    const std::lock_guard hold(shared.gate);
+    std::vector<std::future<Store::Outcome>> first;
+    for (int i = 0; i < 2; ++i) {
+      first.push_back(submit());
+      until_taken();
+    }
+    for (std::size_t i = 0; i < kLarge; ++i) hanging.push_back(submit());
+    std::this_thread::sleep_for(last_took);
+    return hanging;
+  }
+
+  Shared shared;
+  Committer committer{stores(shared), {.longest_gathering = 10s}};
+};
+
+TEST_F(TwoStores, begin_another_batch_beside_a_large_one_when_as_much_waits) {
+  std::unique_lock hold(shared.large);
+  auto hanging = let_one_hang(1s);
+  until_taken();
+  for (std::size_t i = 0; i < kLarge; ++i) hanging.push_back(submit());
+  until_taken();
+  hold.unlock();
+  for (auto& one : hanging) one.get();
+  committer.stop();
+  EXPECT_EQ(shared.batches, (std::vector<std::size_t>{1, 1, 4, 4}));
+}
+
+TEST_F(TwoStores, keep_nobody_waiting_for_a_batch_that_hangs) {
+  std::unique_lock hold(shared.large);
+  auto hanging = let_one_hang(20ms);
+  until_taken();
+  EXPECT_EQ(submit().wait_for(30s), std::future_status::ready);
+  hold.unlock();
+  for (auto& one : hanging) one.get();
+}
+
 }  // namespace
 }  // namespace stet::stores
