@@ -5,7 +5,8 @@ from support.processes import run_stet
 from transactions import raises
 
 ROLE = "stet_test_app"
-FUNCTIONS = ["claim", "take_over", "complete", "fence", "release", "renew", "advance", "emit", "receive", "execute_as_app"]
+FUNCTIONS = ["claim", "take_over", "complete", "fence", "release", "renew", "advance", "emit", "receive", "claims_as_app",
+             "completes_as_app", "execute_as_app"]
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +47,14 @@ def test_no_other_function_is_open_to_it(on, database):
     open_to_it = on.query("select distinct proname from pg_proc where pronamespace = 'stet'::regnamespace and "
                           "has_function_privilege(%s, oid, 'execute')", (ROLE,), database)
     assert sorted(name for (name,) in open_to_it) == sorted(FUNCTIONS)
+
+
+# Whoever calls a function that runs with its owner's rights chooses the search path, unless the function has its own.
+def test_what_runs_with_the_owners_rights_finds_names_in_its_own_path(on, database):
+    paths = on.query("select proname, array_to_string(proconfig, ' ') from pg_proc where pronamespace = 'stet'::regnamespace and "
+                     "prosecdef", None, database)
+    assert {"claim", "run_claims", "run_completes", "execute", "sweep", "find", "list"} <= {name for name, _ in paths}
+    assert [name for name, settings in paths if "search_path=pg_catalog, pg_temp" not in (settings or "")] == []
 
 
 def test_a_role_without_the_grant_may_do_nothing(on, database, begin, key):

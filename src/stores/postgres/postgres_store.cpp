@@ -179,7 +179,7 @@ class PostgresStore final : public Store {
       Connection& connection = link_.get();
       const MonoTime before = shared_->clocks.mono();
       try {
-        const ResultPtr result = connection.run(Round::statement(caller_), round.parameters());
+        const ResultPtr result = connection.run(round.statement(caller_).c_str(), round.parameters());
         Round::Told told = round.read(result.get(), outcomes);
         link_.succeeded();
         remember(batch, outcomes, told.answered, before);

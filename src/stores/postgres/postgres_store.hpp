@@ -1,6 +1,6 @@
 #pragma once
 // The store that several gateways share. Its state machine is the SQL of the schema stet (postgres/schema/):
-// one call of stet.execute is one transaction, for as many commands as were waiting (docs/adr/0005).
+// one call of its functions is one transaction, for as many commands as were waiting (docs/adr/0005).
 
 #include <cstddef>
 #include <functional>

@@ -19,6 +19,9 @@ constexpr milliseconds kLongestLease = std::chrono::hours(24 * 365);
 constexpr std::int64_t kForeverMs = -1;
 // A message to the server ends at 1 GiB, and an operation has its time.
 constexpr std::size_t kMostAnswerBytes = 16 << 20;
+constexpr int kClaimColumns = 12;
+constexpr int kCompleteColumns = 9;
+constexpr int kOtherColumns = 12;
 constexpr std::int64_t kLocked = 10;  // a verdict of stet.execute; the others stand in outcome_of
 
 enum class What : std::int16_t {
@@ -146,6 +149,13 @@ Store::Outcome outcome_of(const Row& row, const Command& command) {
   }
 }
 
+// "$7,$8,$9"
+std::string numbered(int from, int count) {
+  std::string list;
+  for (int n = from; n < from + count; ++n) list.append(n == from ? "$" : ",$").append(std::to_string(n));
+  return list;
+}
+
 [[noreturn]] void incomplete() {
   throw PgError(StoreFailure::unavailable, "PostgreSQL: stet.execute has not answered every command", "",
                 PgError::Connection::usable);
@@ -214,33 +224,37 @@ Round::Round(std::span<const Command> batch, Places places, Foreign foreign) : b
                                                                              : others_;
     list.push_back(place);
   }
-  write_claims();
-  write_completes();
-  write_others();
+  // stet.execute takes all lists; what takes one of them needs no others to be sent and read.
+  const bool all = !others_.empty();
+  if (all || !claims_.empty()) write_claims();
+  if (all || !completes_.empty()) write_completes();
+  if (all) write_others();
   for (Array& array : arrays_) parameters_.add(array);
-  parameters_.add(foreign == Foreign::wait);
+  if (all || !claims_.empty()) parameters_.add(foreign == Foreign::wait);
 }
 
-#define STET_34_PARAMETERS                                                                                   \
-  "$1,$2,$3,$4,$5,$6,$7,$8,$9,$10,$11,$12,$13,$14,$15,$16,$17,$18,$19,$20,$21,$22,$23,$24,$25,$26,$27,$28,$" \
-  "29,$30,$31,$32,"                                                                                          \
-  "$33,$34"
-
-const char* Round::statement(Caller caller) {
-  switch (caller) {
-    // A configuration that is reloaded reaches connections that are open.
-    case Caller::gateway:
-      return "SELECT *, CASE current_setting('synchronous_commit') WHEN 'off'"
-             " THEN set_config('synchronous_commit', 'on', true) END AS commits"
-             " FROM stet.execute(" STET_34_PARAMETERS ")";
-    case Caller::gateway_at_ease:
-      return "SELECT * FROM stet.execute(" STET_34_PARAMETERS ")";
-    case Caller::session_of_owner:
-      return "SELECT * FROM stet.execute(" STET_34_PARAMETERS ",true)";
-    case Caller::session_of_application:
-      return "SELECT * FROM stet.execute_as_app(" STET_34_PARAMETERS ")";
+std::string Round::calls(Caller caller) const {
+  const bool application = caller == Caller::session_of_application;
+  const std::string in_session = application ? ")" : caller == Caller::session_of_owner ? ",true)" : ",false)";
+  if (!others_.empty() || (application && !claims_.empty() && !completes_.empty())) {
+    return (application ? "stet.execute_as_app(" : "stet.execute(") + numbered(1, kClaimColumns + kCompleteColumns + kOtherColumns + 1) +
+           in_session;
   }
-  std::abort();
+  const std::string claims = (application ? "stet.claims_as_app(" : "stet.run_claims(") +
+                             numbered(1, kClaimColumns) + ",$" + std::to_string(parameters_.count()) + in_session;
+  const std::string completes = (application ? "stet.completes_as_app(" : "stet.run_completes(") +
+                                numbered(claims_.empty() ? 1 : kClaimColumns + 1, kCompleteColumns) + in_session;
+  if (completes_.empty()) return claims;
+  if (claims_.empty()) return completes;
+  return "(SELECT * FROM " + claims + " UNION ALL SELECT * FROM " + completes + ") said";
+}
+
+std::string Round::statement(Caller caller) const {
+  if (caller != Caller::gateway) return "SELECT * FROM " + calls(caller);
+  // A configuration that is reloaded reaches connections that are open.
+  return "SELECT *, CASE current_setting('synchronous_commit') WHEN 'off'"
+         " THEN set_config('synchronous_commit', 'on', true) END AS commits FROM " +
+         calls(caller);
 }
 
 Array& Round::column(Type type) {

@@ -1,11 +1,12 @@
 #pragma once
-// A batch as calls of stet.execute: each takes every (scope, key) at most once, so commands on one record go
+// A batch as calls of stet.execute, or of its parts: each takes every (scope, key) at most once, so commands on one record go
 // into rounds, which run in their order.
 
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "stet/store.hpp"
@@ -41,7 +42,7 @@ class Round {
   // The batch must outlive this. `places` holds every (scope, key) once.
   Round(std::span<const Command> batch, Places places, Foreign foreign);
 
-  static const char* statement(Caller caller);
+  std::string statement(Caller caller) const;
   Parameters& parameters() { return parameters_; }
 
   // A completed answer as the store now has it, which a cache may keep.
@@ -60,6 +61,7 @@ class Round {
   Told read(const PGresult* result, std::vector<Store::Outcome>& outcomes) const;
 
  private:
+  std::string calls(Caller) const;
   void write_claims();
   void write_completes();
   void write_others();

@@ -23,7 +23,7 @@ constexpr const char* kVersion = "SELECT value AS version FROM stet.meta WHERE n
 // The functions that the gateway calls, as far as this role may not.
 constexpr const char* kForbidden =
     "SELECT string_agg(proname, ', ') AS names FROM pg_proc WHERE pronamespace = 'stet'::regnamespace"
-    " AND proname IN ('execute', 'sweep', 'find', 'list', 'now_ms')"
+    " AND proname IN ('execute', 'run_claims', 'run_completes', 'sweep', 'find', 'list', 'now_ms')"
     " AND NOT (has_schema_privilege('stet', 'USAGE') AND has_function_privilege(oid, 'EXECUTE'))";
 
 constexpr std::string_view kGrant =

@@ -70,7 +70,7 @@ std::vector<Store::Outcome> Session::execute(std::span<const Command> batch) {
   }
   for (pg::Places& places_of_round : pg::rounds_of(batch, std::move(places))) {
     pg::Round round(batch, std::move(places_of_round), foreign(options_));
-    const pg::ResultPtr result = run(connection_, pg::Round::statement(caller(options_)), round.parameters());
+    const pg::ResultPtr result = run(connection_, round.statement(caller(options_)).c_str(), round.parameters());
     round.read(result.get(), outcomes);
   }
   return outcomes;

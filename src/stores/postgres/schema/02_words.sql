@@ -39,9 +39,9 @@ RETURN encode(substr(sha256(stet.length_bytes(scope) || scope || stet.length_byt
 
 -- The number of the advisory lock under which an operation is claimed. Two operations with one number only
 -- wait for each other in vain.
-CREATE FUNCTION stet.lock_number(scope bytea, key bytea) RETURNS bigint
+CREATE FUNCTION stet.lock_number(id uuid) RETURNS bigint
 LANGUAGE sql IMMUTABLE
-RETURN uuid_hash_extended(stet.operation_id(scope, key), 5333404);
+RETURN uuid_hash_extended(id, 5333404);
 
 -- A token as the header Stet-Token has it: v1.<attempt>.<nonce>.<scope>.<key>, the last three hexadecimal.
 CREATE FUNCTION stet.token_text(scope bytea, key bytea, nonce uuid, attempt integer) RETURNS text

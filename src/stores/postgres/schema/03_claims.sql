@@ -1,4 +1,4 @@
--- Claims of a batch, each (scope, key) once. Part of stet.execute, which pins the plans.
+-- Claims of a batch, each (scope, key) once. Part of stet.execute, and called by itself for a batch of nothing else.
 --
 -- Whoever inserts a row holds its advisory lock to the end of the transaction. Who has the lock and then looks, in
 -- a statement of its own, sees all that was committed; so the INSERT meets nobody's row and waits for nobody. That
@@ -8,56 +8,52 @@ CREATE FUNCTION stet.run_claims(
   c_path bytea[], c_scope_rule text[], c_on_unknown smallint[], c_retention_ms bigint[], c_tombstone_ms bigint[],
   c_lease_ms bigint[], wait boolean, in_session boolean)
 RETURNS SETOF stet.outcome
-LANGUAGE plpgsql AS $$
+LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
-  total  integer := cardinality(c_scope);
-  free   integer[];  -- whose lock is ours
-  absent integer[];  -- of these, nobody's yet
-  again  integer[];  -- ours already: the first reply was lost
-  at     timestamptz;
+  total    integer := cardinality(c_scope);
+  ids      uuid[] := '{}';
+  free     integer[] := '{}';  -- whose lock is ours
+  entered  integer[] := '{}';  -- of these, nobody's yet
+  again    integer[];          -- ours already: the first reply was lost
+  attempts integer[];
+  at       timestamptz;
 BEGIN
-  IF in_session THEN
-    free := stet.locks_for_session(c_scope, c_key, wait);
-  ELSE
-    SELECT array_agg(c.n::integer) INTO free
-      FROM unnest(c_scope, c_key) WITH ORDINALITY AS c (scope, key, n)
-     WHERE pg_try_advisory_xact_lock(stet.lock_number(c.scope, c.key));
-  END IF;
+  FOR i IN 1 .. total LOOP
+    ids := ids || stet.operation_id(c_scope[i], c_key[i]);
+    IF NOT in_session AND pg_try_advisory_xact_lock(stet.lock_number(ids[i])) THEN free := free || i; END IF;
+  END LOOP;
+  IF in_session THEN free := stet.locks_for_session(c_scope, c_key, ids, wait); END IF;
 
-  SELECT coalesce(array_agg(c.n::integer) FILTER (WHERE o.state IS NULL AND c.n = ANY (free)), '{}'),
-         array_agg(c.n::integer) FILTER (WHERE o.state = 0 AND o.nonce = c.nonce)
-    INTO absent, again
-    FROM unnest(c_scope, c_key, c_nonce) WITH ORDINALITY AS c (scope, key, nonce, n)
-    LEFT JOIN LATERAL (
-           SELECT o.state, o.nonce FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0) o ON true;
-
-  IF absent <> '{}' THEN
+  IF free <> '{}' THEN
     at := stet.clock();
     IF current_setting('transaction_isolation') = 'read committed' THEN
-      PERFORM stet.enter_claims(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule,
-        c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, absent, at);
+      entered := stet.enter_claims(c_scope, c_key, ids, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule,
+        c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, free, at);
     ELSE
       BEGIN
-        PERFORM stet.enter_claims(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule,
-          c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, absent, at);
+        entered := stet.enter_claims(c_scope, c_key, ids, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule,
+          c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, free, at);
       EXCEPTION WHEN unique_violation THEN
         RAISE 'another transaction has claimed this key since this one began'
           USING ERRCODE = '40001', HINT = 'Begin anew, or use READ COMMITTED.';
       END;
     END IF;
-    RETURN QUERY SELECT (stet.claimed(1, n, 1, false, '')).* FROM unnest(absent) n;
-    IF cardinality(absent) = total THEN RETURN; END IF;
+    FOR i IN 1 .. cardinality(entered) LOOP
+      RETURN NEXT stet.claimed(1, entered[i], 1, false, '');
+    END LOOP;
+    IF cardinality(entered) = total THEN RETURN; END IF;
   END IF;
 
   at := stet.clock();
+  SELECT array_agg(n) FILTER (WHERE o.attempt IS NOT NULL), array_agg(o.attempt ORDER BY n) INTO again, attempts
+    FROM generate_series(1, total) n
+    LEFT JOIN LATERAL (
+           SELECT o.attempt FROM stet.operations o
+            WHERE o.scope = c_scope[n] AND o.key = c_key[n] AND o.state = 0 AND o.nonce = c_nonce[n] OFFSET 0) o
+           ON n <> ALL (entered);
   IF again IS NOT NULL THEN
     SELECT array_agg(v.n) FILTER (WHERE v.verdict = 8) INTO again
-      FROM stet.run_renewals(again, c_scope, c_key, c_nonce, ARRAY(
-             SELECT coalesce(o.attempt, 0)
-               FROM unnest(c_scope, c_key) WITH ORDINALITY AS c (scope, key, n)
-               LEFT JOIN LATERAL (
-                      SELECT o.attempt FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0) o ON true
-              ORDER BY c.n), c_lease_ms) v;
+      FROM stet.run_renewals(again, c_scope, c_key, c_nonce, attempts, c_lease_ms) v;
   END IF;
 
   RETURN QUERY
@@ -83,53 +79,51 @@ BEGIN
            CASE WHEN s.verdict = 2 THEN s.body END,
            CASE WHEN s.verdict = 2 THEN stet.milliseconds(s.expires_at) END
       FROM (
-        SELECT c.n, o.*, l.lease_until,
+        SELECT n, o.*, l.lease_until,
                CASE WHEN o.scope IS NULL THEN 10  -- being claimed, or gone just now
                     WHEN o.state = 3 THEN 7
-                    WHEN o.fingerprint IS DISTINCT FROM c.fingerprint OR o.recipe IS DISTINCT FROM c.recipe THEN 4
+                    WHEN o.fingerprint IS DISTINCT FROM c_fingerprint[n] OR o.recipe IS DISTINCT FROM c_recipe[n] THEN 4
                     WHEN o.state = 1 THEN 2
                     WHEN o.state = 2 THEN 6
-                    WHEN o.nonce = c.nonce THEN CASE WHEN c.n = ANY (again) THEN 1 ELSE 10 END
+                    WHEN o.nonce = c_nonce[n] THEN CASE WHEN n = ANY (again) THEN 1 ELSE 10 END
                     WHEN l.lease_until > at THEN 3
                     ELSE 5
                END AS verdict
-          FROM unnest(c_scope, c_key, c_nonce, c_fingerprint, c_recipe)
-               WITH ORDINALITY AS c (scope, key, nonce, fingerprint, recipe, n)
+          FROM generate_series(1, total) n
           LEFT JOIN LATERAL (
-                 SELECT * FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0) o ON true
+                 SELECT * FROM stet.operations o WHERE o.scope = c_scope[n] AND o.key = c_key[n] OFFSET 0) o ON true
           LEFT JOIN LATERAL (
                  SELECT l.lease_until FROM stet.leases l
                   WHERE l.scope = o.scope AND l.key = o.key AND l.nonce = o.nonce AND l.attempt = o.attempt OFFSET 0) l
                ON o.state = 0
-         WHERE c.n <> ALL (absent)
+         WHERE n <> ALL (entered)
         OFFSET 0) s;
 END
 $$;
 
 -- In a service's transaction a lock may last long, and whoever only heard that the key is taken must not keep its owner
 -- waiting: he gives the lock back, by the end of a subtransaction.
-CREATE FUNCTION stet.locks_for_session(c_scope bytea[], c_key bytea[], wait boolean) RETURNS integer[]
+CREATE FUNCTION stet.locks_for_session(c_scope bytea[], c_key bytea[], ids uuid[], wait boolean) RETURNS integer[]
 LANGUAGE plpgsql AS $$
 DECLARE
   free   integer[] := '{}';
-  absent record;
+  absent integer;
 BEGIN
   PERFORM stet.be_durable();
   FOR absent IN
-    SELECT c.n::integer AS n, c.scope, c.key, stet.lock_number(c.scope, c.key) AS number
-      FROM unnest(c_scope, c_key) WITH ORDINALITY AS c (scope, key, n)
-     WHERE NOT EXISTS (SELECT FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0)
-     ORDER BY c.scope, c.key
+    SELECT n FROM generate_series(1, cardinality(c_scope)) n
+     WHERE NOT EXISTS (SELECT FROM stet.operations o WHERE o.scope = c_scope[n] AND o.key = c_key[n] OFFSET 0)
+     ORDER BY c_scope[n], c_key[n]
   LOOP
     BEGIN
       IF wait THEN
-        PERFORM pg_advisory_xact_lock(absent.number);
-      ELSIF NOT pg_try_advisory_xact_lock(absent.number) THEN
+        PERFORM pg_advisory_xact_lock(stet.lock_number(ids[absent]));
+      ELSIF NOT pg_try_advisory_xact_lock(stet.lock_number(ids[absent])) THEN
         CONTINUE;
       END IF;
-      PERFORM FROM stet.operations o WHERE o.scope = absent.scope AND o.key = absent.key;
+      PERFORM FROM stet.operations o WHERE o.scope = c_scope[absent] AND o.key = c_key[absent];
       IF FOUND THEN RAISE SQLSTATE 'STET0'; END IF;
-      free := free || absent.n;
+      free := free || absent;
     EXCEPTION WHEN SQLSTATE 'STET0' THEN
       NULL;
     END;
@@ -138,30 +132,35 @@ BEGIN
 END
 $$;
 
+-- Those of `free` that are nobody's yet: all of them are entered, or the statement fails.
 CREATE FUNCTION stet.enter_claims(
-  c_scope bytea[], c_key bytea[], c_nonce uuid[], c_fingerprint bytea[], c_recipe text[], c_method text[],
+  c_scope bytea[], c_key bytea[], ids uuid[], c_nonce uuid[], c_fingerprint bytea[], c_recipe text[], c_method text[],
   c_path bytea[], c_scope_rule text[], c_on_unknown smallint[], c_retention_ms bigint[], c_tombstone_ms bigint[],
-  c_lease_ms bigint[], which integer[], at timestamptz)
-RETURNS void
+  c_lease_ms bigint[], free integer[], at timestamptz)
+RETURNS integer[]
 LANGUAGE plpgsql AS $$
+DECLARE
+  these integer[];
 BEGIN
-  INSERT INTO stet.operations (
-      scope, key, id, nonce, created_at, sweep_at, retention_ms, tombstone_ms, attempt, state, on_unknown,
-      maybe_executed, fingerprint, recipe, method, path, scope_rule, recovery_point)
-    SELECT c.scope, c.key, stet.operation_id(c.scope, c.key), c.nonce, at,
-           coalesce(stet.after(at, c.retention_ms), 'infinity'), c.retention_ms, c.tombstone_ms, 1, 0,
-           c.on_unknown, false, c.fingerprint, c.recipe, c.method, c.path, c.scope_rule, ''
-      FROM unnest(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule, c_on_unknown,
-                  c_retention_ms, c_tombstone_ms)
-           WITH ORDINALITY AS c (scope, key, nonce, fingerprint, recipe, method, path, scope_rule, on_unknown,
-                                 retention_ms, tombstone_ms, n)
-     WHERE c.n = ANY (which)
-     ORDER BY c.scope, c.key;
-
-  -- A row may stand here that an earlier operation of the same key has left.
-  INSERT INTO stet.leases AS l (scope, key, nonce, attempt, lease_until)
-    SELECT c_scope[n], c_key[n], c_nonce[n], 1, stet.lease_end(at, c_lease_ms[n]) FROM unnest(which) n ORDER BY 1, 2
-    ON CONFLICT (scope, key) DO UPDATE
-      SET nonce = excluded.nonce, attempt = excluded.attempt, lease_until = excluded.lease_until;
+  WITH absent AS MATERIALIZED (
+    SELECT c.n, c.scope, c.key
+      FROM (SELECT n, c_scope[n] AS scope, c_key[n] AS key FROM unnest(free) n OFFSET 0) c
+     WHERE NOT EXISTS (SELECT FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0)),
+  entered AS (
+    INSERT INTO stet.operations (
+        scope, key, id, nonce, created_at, sweep_at, retention_ms, tombstone_ms, attempt, state, on_unknown,
+        maybe_executed, fingerprint, recipe, method, path, scope_rule, recovery_point)
+      SELECT scope, key, ids[n], c_nonce[n], at, coalesce(stet.after(at, c_retention_ms[n]), 'infinity'),
+             c_retention_ms[n], c_tombstone_ms[n], 1, 0, c_on_unknown[n], false, c_fingerprint[n], c_recipe[n],
+             c_method[n], c_path[n], c_scope_rule[n], ''
+        FROM absent),
+  leased AS (
+    -- A row may stand here that an earlier operation of the same key has left.
+    INSERT INTO stet.leases AS l (scope, key, nonce, attempt, lease_until)
+      SELECT scope, key, c_nonce[n], 1, stet.lease_end(at, c_lease_ms[n]) FROM absent
+      ON CONFLICT (scope, key) DO UPDATE
+        SET nonce = excluded.nonce, attempt = excluded.attempt, lease_until = excluded.lease_until)
+  SELECT coalesce(array_agg(n), '{}') INTO these FROM absent;
+  RETURN these;
 END
 $$;

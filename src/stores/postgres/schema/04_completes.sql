@@ -2,102 +2,95 @@
 -- one, or when somebody is about to bring one. (A claim whose transaction waits for a standby is not to be seen yet; its
 -- owner, who gave up waiting for the reply, must not be told that it is lost.) Whoever has the advisory lock and then
 -- looks sees what there is.
-CREATE FUNCTION stet.not_seen(list integer, of_scope bytea[], of_key bytea[], which integer[]) RETURNS SETOF stet.outcome
+CREATE FUNCTION stet.not_seen(of_scope bytea, of_key bytea) RETURNS integer
 LANGUAGE plpgsql AS $$
-DECLARE
-  free integer[];
 BEGIN
-  SELECT array_agg(n) INTO free
-    FROM unnest(which) n WHERE pg_try_advisory_xact_lock(stet.lock_number(of_scope[n], of_key[n]));
-  RETURN QUERY
-    SELECT (stet.verdict(list, n, CASE WHEN o.there IS NULL AND n = ANY (free) THEN 9 ELSE 10 END)).*
-      FROM unnest(which) n
-      LEFT JOIN LATERAL (
-             SELECT true AS there FROM stet.operations o WHERE o.scope = of_scope[n] AND o.key = of_key[n] OFFSET 0) o ON true;
+  IF NOT pg_try_advisory_xact_lock(stet.lock_number(stet.operation_id(of_scope, of_key))) THEN RETURN 10; END IF;
+  PERFORM FROM stet.operations o WHERE o.scope = of_scope AND o.key = of_key;
+  RETURN CASE WHEN FOUND THEN 10 ELSE 9 END;
 END
 $$;
 
--- Completions and renewals of a batch, each (scope, key) once. Parts of stet.execute, which pins the plans.
+-- Completions of a batch, each (scope, key) once. Part of stet.execute, and called by itself for a batch of nothing else.
 --
--- Another transaction's lock is never waited for, except in a service's own transaction (`in_session`), which
--- has taken the locks beforehand (stet.hold).
---
--- A row is locked by one statement and written by the next one, at the place where it was found: no second search, and
--- the next statement sees the version that was locked, however new.
+-- Another transaction's lock is never waited for, except in a service's own transaction (`in_session`), which takes the
+-- locks beforehand (stet.hold). A command is answered with `ok` by the row that was written for it: what was not carried
+-- out has no answer.
 CREATE FUNCTION stet.run_completes(
   d_scope bytea[], d_key bytea[], d_nonce uuid[], d_attempt integer[], d_status integer[], d_headers jsonb[],
   d_raw_headers bytea[], d_body bytea[], d_retention_ms bigint[], in_session boolean)
 RETURNS SETOF stet.outcome
+LANGUAGE plpgsql SECURITY DEFINER AS $$
+DECLARE
+  at timestamptz;
+BEGIN
+  IF in_session THEN PERFORM stet.hold(d_scope, d_key); END IF;
+  at := stet.clock();
+  RETURN QUERY
+    WITH held AS MATERIALIZED (
+      SELECT d.n, d.scope, d.key, o.retention_ms,
+             CASE WHEN o.state IS NULL THEN 10  -- not seen
+                  WHEN o.nonce IS DISTINCT FROM d_nonce[d.n] OR o.attempt IS DISTINCT FROM d_attempt[d.n] OR o.state = 3 THEN 9
+                  WHEN o.state = 1 THEN 8  -- if with the same words
+                  ELSE 0  -- to be written
+             END AS verdict
+        FROM (SELECT n, d_scope[n] AS scope, d_key[n] AS key FROM generate_series(1, cardinality(d_scope)) n OFFSET 0) d
+        LEFT JOIN LATERAL (
+               SELECT o.state, o.nonce, o.attempt, o.retention_ms
+                 FROM stet.operations o WHERE o.scope = d.scope AND o.key = d.key FOR NO KEY UPDATE SKIP LOCKED) o ON true),
+    written AS (
+      UPDATE stet.operations o
+         SET state = 1, status = d_status[h.n], headers = d_headers[h.n], raw_headers = d_raw_headers[h.n],
+             body = d_body[h.n], expires_at = h.ends, sweep_at = least(o.sweep_at, h.ends)
+        FROM (SELECT n, scope, key, stet.after(at, CASE WHEN d_retention_ms[n] IS NULL THEN retention_ms
+                                                        WHEN d_retention_ms[n] >= 0 THEN d_retention_ms[n] END) AS ends
+                FROM held WHERE verdict = 0 OFFSET 0) h
+       WHERE o.scope = h.scope AND o.key = h.key
+      RETURNING h.n, o.expires_at, o.fingerprint, o.recipe),
+    -- A token that has completed, or has come too late, needs its lease no more. But the gateway renews while a
+    -- service's transaction is open, and that may still roll back: it leaves the lease alone, unless nobody else can
+    -- have seen it.
+    freed AS (
+      DELETE FROM stet.leases
+       WHERE ctid = ANY (ARRAY(
+         SELECT l.place
+           FROM held h
+          CROSS JOIN LATERAL (
+                  SELECT l.ctid AS place FROM stet.leases l
+                   WHERE l.scope = h.scope AND l.key = h.key AND l.nonce = d_nonce[h.n] AND l.attempt = d_attempt[h.n]
+                     AND (NOT in_session OR l.xmin = pg_current_xact_id()::xid)
+                     FOR UPDATE SKIP LOCKED) l
+          WHERE h.verdict <> 10)))
+    SELECT (stet.completed(2, w.n, w.fingerprint, w.recipe, at, w.expires_at)).* FROM written w
+    UNION ALL
+    SELECT said.*
+      FROM held h
+     CROSS JOIN LATERAL stet.not_written(h.n, h.verdict, h.scope, h.key, d_status[h.n], d_headers[h.n], d_raw_headers[h.n],
+                                         d_body[h.n], at, in_session) said
+     WHERE h.verdict <> 0;
+END
+$$;
+
+-- What a completion comes to that changes nothing. A row that is completed already is held by this transaction.
+CREATE FUNCTION stet.not_written(
+  n integer, verdict integer, d_scope bytea, d_key bytea, d_status integer, d_headers jsonb, d_raw_headers bytea, d_body bytea,
+  at timestamptz, in_session boolean)
+RETURNS stet.outcome
 LANGUAGE plpgsql AS $$
 DECLARE
-  -- for each of them, in their order
-  verdicts     integer[];  -- 0 to be written, 8 the same words again, 9 fenced, 10 not seen
-  places       tid[];
-  ends         timestamptz[];
-  fingerprints bytea[];
-  recipes      text[];
-  written      integer;
-  at           timestamptz := stet.clock();
+  o record;
 BEGIN
-  SELECT array_agg(h.verdict), array_agg(h.place), array_agg(h.expires_at), array_agg(h.fingerprint), array_agg(h.recipe)
-    INTO verdicts, places, ends, fingerprints, recipes
-    FROM (
-      SELECT CASE WHEN o.state IS NULL THEN 10
-                  WHEN o.nonce IS DISTINCT FROM d.nonce OR o.attempt IS DISTINCT FROM d.attempt OR o.state = 3 THEN 9
-                  WHEN o.state <> 1 THEN 0
-                  -- The reply to the first completion was lost: the same words again are heard again. Not so in a
-                  -- service's transaction, whose rows would be a second effect, unless it is the same transaction.
-                  WHEN in_session AND o.writer <> pg_current_xact_id()::xid THEN 9
-                  WHEN o.status = d.status AND o.headers IS NOT DISTINCT FROM d.headers
-                   AND o.raw_headers IS NOT DISTINCT FROM d.raw_headers AND o.body IS NOT DISTINCT FROM d.body THEN 8
-                  ELSE 9
-             END AS verdict,
-             CASE WHEN o.state = 1 THEN o.expires_at
-                  ELSE stet.after(at, CASE WHEN d.retention_ms IS NULL THEN o.retention_ms
-                                           WHEN d.retention_ms >= 0 THEN d.retention_ms END)
-             END AS expires_at,
-             o.place, o.fingerprint, o.recipe
-        FROM unnest(d_scope, d_key, d_nonce, d_attempt, d_status, d_headers, d_raw_headers, d_body, d_retention_ms)
-             WITH ORDINALITY AS d (scope, key, nonce, attempt, status, headers, raw_headers, body, retention_ms, n)
-        LEFT JOIN LATERAL (
-               SELECT o.ctid AS place, o.xmin AS writer, o.state, o.nonce, o.attempt, o.retention_ms, o.expires_at, o.fingerprint,
-                      o.recipe, o.status, o.headers, o.raw_headers, o.body
-                 FROM stet.operations o WHERE o.scope = d.scope AND o.key = d.key
-                  FOR NO KEY UPDATE SKIP LOCKED) o ON true
-       ORDER BY d.n) h;
-
-  UPDATE stet.operations o
-     SET state = 1, status = d.status, headers = d.headers, raw_headers = d.raw_headers, body = d.body,
-         expires_at = d.expires_at, sweep_at = least(o.sweep_at, d.expires_at)
-    FROM unnest(d_scope, d_key, d_status, d_headers, d_raw_headers, d_body, verdicts, places, ends)
-         AS d (scope, key, status, headers, raw_headers, body, verdict, place, expires_at)
-   WHERE d.verdict = 0 AND o.ctid = d.place AND o.scope = d.scope AND o.key = d.key;
-  GET DIAGNOSTICS written = ROW_COUNT;
-  PERFORM stet.must_be_all(written, cardinality(array_positions(verdicts, 0)));
-
-  -- A token that has completed, or has come too late, needs its lease no more. But the gateway renews while a
-  -- service's transaction is open, and that may still roll back: it leaves the lease alone, unless nobody else can
-  -- have seen it.
-  DELETE FROM stet.leases
-   WHERE ctid = ANY (ARRAY(
-     SELECT l.place
-       FROM unnest(d_scope, d_key, d_nonce, d_attempt, verdicts) AS d (scope, key, nonce, attempt, verdict)
-      CROSS JOIN LATERAL (
-              SELECT l.ctid AS place FROM stet.leases l
-               WHERE l.scope = d.scope AND l.key = d.key AND l.nonce = d.nonce AND l.attempt = d.attempt
-                 AND (NOT in_session OR l.xmin = pg_current_xact_id()::xid)
-                 FOR UPDATE SKIP LOCKED) l
-      WHERE d.verdict <> 10));
-
-  RETURN QUERY
-    SELECT (stet.completed(2, v.n::integer, v.fingerprint, v.recipe, at, v.expires_at)).*
-      FROM unnest(verdicts, ends, fingerprints, recipes)
-           WITH ORDINALITY AS v (verdict, expires_at, fingerprint, recipe, n)
-     WHERE v.verdict IN (0, 8);
-  RETURN QUERY SELECT (stet.verdict(2, n, 9)).* FROM unnest(array_positions(verdicts, 9)) n;
-  IF 10 = ANY (verdicts) THEN
-    RETURN QUERY SELECT * FROM stet.not_seen(2, d_scope, d_key, array_positions(verdicts, 10));
+  IF verdict = 10 THEN RETURN stet.verdict(2, n, stet.not_seen(d_scope, d_key)); END IF;
+  IF verdict = 9 THEN RETURN stet.verdict(2, n, 9); END IF;
+  SELECT xmin AS writer, status, headers, raw_headers, body, fingerprint, recipe, expires_at INTO STRICT o
+    FROM stet.operations WHERE scope = d_scope AND key = d_key;
+  -- The reply to the first completion was lost: the same words again are heard again. Not so in a service's transaction,
+  -- whose rows would be a second effect, unless it is the same transaction.
+  IF (in_session AND o.writer <> pg_current_xact_id()::xid)
+     OR (o.status, o.headers, o.raw_headers, o.body) IS DISTINCT FROM (d_status, d_headers, d_raw_headers, d_body) THEN
+    RETURN stet.verdict(2, n, 9);
   END IF;
+  RETURN stet.completed(2, n, o.fingerprint, o.recipe, at, o.expires_at);
 END
 $$;
 
@@ -141,8 +134,8 @@ BEGIN
                 AND NOT coalesce(o.nonce = o_nonce[r.n] AND o.attempt = o_attempt[r.n] AND o.state = 0, false) OFFSET 0) o
      WHERE r.n <> ALL (renewed);
     RETURN QUERY SELECT (stet.verdict(3, n, 9)).* FROM unnest(fenced) n;
-    RETURN QUERY SELECT * FROM stet.not_seen(3, o_scope, o_key,
-      ARRAY(SELECT n FROM unnest(o_n) n WHERE n <> ALL (renewed) AND n <> ALL (fenced)));
+    RETURN QUERY SELECT (stet.verdict(3, n, stet.not_seen(o_scope[n], o_key[n]))).*
+      FROM unnest(o_n) n WHERE n <> ALL (renewed) AND n <> ALL (fenced);
   END IF;
 END
 $$;

@@ -7,7 +7,7 @@ CREATE FUNCTION stet.hold(o_scope bytea[], o_key bytea[]) RETURNS void
 LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM stet.be_durable();
-  PERFORM pg_advisory_xact_lock(stet.lock_number(s.scope, s.key))
+  PERFORM pg_advisory_xact_lock(stet.lock_number(stet.operation_id(s.scope, s.key)))
      FROM (SELECT scope, key FROM unnest(o_scope, o_key) AS u (scope, key) ORDER BY 1, 2 OFFSET 0) s;
   PERFORM FROM unnest(o_scope, o_key) AS u (scope, key)
     CROSS JOIN LATERAL (
@@ -26,7 +26,6 @@ DECLARE
   o       stet.operations;
   l       stet.leases;
   at      timestamptz;
-  said    integer;
   ours    boolean;
   pending boolean;
   lapsed  boolean;
@@ -34,8 +33,7 @@ DECLARE
 BEGIN
   SELECT * INTO o FROM stet.operations WHERE scope = o_scope AND key = o_key FOR NO KEY UPDATE SKIP LOCKED;
   IF NOT FOUND THEN
-    SELECT verdict INTO STRICT said FROM stet.not_seen(3, ARRAY[o_scope], ARRAY[o_key], '{1}');
-    RETURN stet.verdict(3, n, said);
+    RETURN stet.verdict(3, n, stet.not_seen(o_scope, o_key));
   END IF;
   ours := o.nonce IS NOT DISTINCT FROM o_nonce AND o.attempt IS NOT DISTINCT FROM o_attempt;
   pending := o.state = 0;

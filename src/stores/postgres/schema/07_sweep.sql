@@ -6,14 +6,7 @@
 -- writing to it twice would cost more than reading it again.
 CREATE FUNCTION stet.sweep(limit_rows integer, OUT expired integer, OUT removed integer, OUT more boolean)
 LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off
-SET enable_bitmapscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
 SET enable_sort = off
-SET jit = off
 AS $$
 DECLARE
   at     timestamptz := stet.clock();
@@ -75,7 +68,7 @@ BEGIN
                               WHERE o.scope = l.scope AND o.key = l.key AND o.nonce = l.nonce
                                 AND o.attempt = l.attempt AND o.state IN (0, 2) OFFSET 0)
              AND (EXISTS (SELECT FROM stet.operations o WHERE o.scope = l.scope AND o.key = l.key OFFSET 0)
-                  OR pg_try_advisory_xact_lock(stet.lock_number(l.scope, l.key)))
+                  OR pg_try_advisory_xact_lock(stet.lock_number(stet.operation_id(l.scope, l.key))))
            LIMIT limit_rows
              FOR UPDATE SKIP LOCKED) s;
   -- The rows are held: what is read now cannot change under them.

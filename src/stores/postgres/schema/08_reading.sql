@@ -17,13 +17,7 @@ RETURN ROW((o).id, (o).scope, (o).key, (o).nonce, (o).attempt, (o).state, (o).ma
   CASE WHEN (o).state = 1 THEN CASE WHEN (o).body IS NULL THEN 1 ELSE 0 END END::smallint, body)::stet.shown;
 
 CREATE FUNCTION stet.find(wanted uuid) RETURNS SETOF stet.shown
-LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off
-SET enable_hashjoin = off
-SET enable_mergejoin = off
-AS $$
+LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
   now_is timestamptz := stet.clock();
 BEGIN

@@ -21,7 +21,7 @@ BEGIN
     RAISE 'stet.claim: scope, key, fingerprint and wait must not be null (an empty scope is a scope)'
       USING ERRCODE = '22023';
   END IF;
-  SELECT * INTO STRICT said FROM stet.execute(
+  SELECT * INTO STRICT said FROM stet.run_claims(
     c_scope => ARRAY[scope_bytes], c_key => ARRAY[key_bytes], c_nonce => ARRAY[new_nonce],
     c_fingerprint => ARRAY[CASE WHEN length(claim.fingerprint) = 32 THEN claim.fingerprint
                                 ELSE sha256(claim.fingerprint) END],
@@ -111,7 +111,7 @@ BEGIN
   END IF;
   headers := coalesce(headers, '[]');
   PERFORM stet.check_headers(headers);
-  SELECT * INTO STRICT said FROM stet.execute(
+  SELECT * INTO STRICT said FROM stet.run_completes(
     d_scope => ARRAY[held.scope], d_key => ARRAY[held.key], d_nonce => ARRAY[held.nonce],
     d_attempt => ARRAY[held.attempt], d_status => ARRAY[status], d_headers => ARRAY[headers],
     d_raw_headers => ARRAY[NULL::bytea], d_body => ARRAY[coalesce(body, '')],
@@ -128,9 +128,6 @@ SQLSTATEs: STET1 the token no longer holds the operation (roll back: another att
 
 CREATE FUNCTION stet.fence(token text) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER
-SET search_path = pg_catalog, pg_temp
-SET plan_cache_mode = force_generic_plan
-SET enable_seqscan = off
 AS $$
 DECLARE
   held stet.token := stet.read_token(token);
@@ -189,8 +186,51 @@ COMMENT ON FUNCTION stet.advance IS
 'Moves the recovery point forward in the transaction of the phase that has been done.
 SQLSTATEs: STET1 the token no longer holds the operation, or it is no longer pending; 22023 bad argument; 40001 under REPEATABLE READ.';
 
--- stet.execute for the C++ sessions of an application's role: without settlements by others, and what is
--- stored under another fingerprint is not told.
+-- stet.run_claims, stet.run_completes and stet.execute for the C++ sessions of an application's role: without settlements
+-- by others, and what is stored under another fingerprint is not told.
+CREATE FUNCTION stet.claims_as_app(
+  c_scope bytea[], c_key bytea[], c_nonce uuid[], c_fingerprint bytea[], c_recipe text[], c_method text[],
+  c_path bytea[], c_scope_rule text[], c_on_unknown smallint[], c_retention_ms bigint[], c_tombstone_ms bigint[],
+  c_lease_ms bigint[], wait boolean)
+RETURNS SETOF stet.outcome
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  said stet.outcome;
+BEGIN
+  FOR said IN SELECT * FROM stet.run_claims(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path,
+      c_scope_rule, c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, wait, true)
+  LOOP
+    IF said.verdict = 4 THEN
+      said.fingerprint := NULL;
+      said.recipe := NULL;
+      said.method := NULL;
+      said.path := NULL;
+    END IF;
+    RETURN NEXT said;
+  END LOOP;
+END
+$$;
+
+CREATE FUNCTION stet.completes_as_app(
+  d_scope bytea[], d_key bytea[], d_nonce uuid[], d_attempt integer[], d_status integer[], d_headers jsonb[],
+  d_raw_headers bytea[], d_body bytea[], d_retention_ms bigint[])
+RETURNS SETOF stet.outcome
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  FOR i IN 1 .. cardinality(d_status) LOOP
+    IF (d_status[i] BETWEEN 100 AND 599) IS NOT TRUE THEN
+      RAISE 'stet.completes_as_app: status must be an HTTP status, 100 to 599' USING ERRCODE = '22023';
+    END IF;
+  END LOOP;
+  RETURN QUERY SELECT * FROM stet.run_completes(d_scope, d_key, d_nonce, d_attempt, d_status, d_headers, d_raw_headers,
+    d_body, d_retention_ms, true);
+END
+$$;
+
 CREATE FUNCTION stet.execute_as_app(
   c_scope bytea[], c_key bytea[], c_nonce uuid[], c_fingerprint bytea[], c_recipe text[], c_method text[],
   c_path bytea[], c_scope_rule text[], c_on_unknown smallint[], c_retention_ms bigint[], c_tombstone_ms bigint[],
@@ -204,29 +244,26 @@ RETURNS SETOF stet.outcome
 LANGUAGE plpgsql SECURITY DEFINER
 SET search_path = pg_catalog, pg_temp
 AS $$
-DECLARE
-  said stet.outcome;
 BEGIN
   IF o_what && ARRAY[6, 8, 9]::smallint[] THEN
     RAISE 'stet.execute_as_app: only operators settle what they do not own' USING ERRCODE = '42501';
   END IF;
-  IF EXISTS (SELECT FROM unnest(d_status) s WHERE (s BETWEEN 100 AND 599) IS NOT TRUE) THEN
-    RAISE 'stet.execute_as_app: status must be an HTTP status, 100 to 599' USING ERRCODE = '22023';
+  IF cardinality(c_scope) > 0 THEN
+    RETURN QUERY SELECT * FROM stet.claims_as_app(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path,
+      c_scope_rule, c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, wait);
   END IF;
-  FOR said IN SELECT * FROM stet.execute(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path,
-      c_scope_rule, c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, d_scope, d_key, d_nonce, d_attempt,
-      d_status, d_headers, d_raw_headers, d_body, d_retention_ms, o_what, o_scope, o_key, o_nonce, o_attempt,
-      o_new_nonce, o_lease_ms, o_recovery_point, o_status, o_headers, o_raw_headers, o_body, wait, true)
-  LOOP
-    IF said.verdict = 4 THEN
-      said.fingerprint := NULL;
-      said.recipe := NULL;
-      said.method := NULL;
-      said.path := NULL;
-    END IF;
-    RETURN NEXT said;
-  END LOOP;
+  IF cardinality(d_scope) > 0 THEN
+    RETURN QUERY SELECT * FROM stet.completes_as_app(d_scope, d_key, d_nonce, d_attempt, d_status, d_headers,
+      d_raw_headers, d_body, d_retention_ms);
+  END IF;
+  IF cardinality(o_scope) > 0 THEN
+    RETURN QUERY SELECT * FROM stet.execute(o_what => o_what, o_scope => o_scope, o_key => o_key, o_nonce => o_nonce,
+      o_attempt => o_attempt, o_new_nonce => o_new_nonce, o_lease_ms => o_lease_ms, o_recovery_point => o_recovery_point,
+      o_status => o_status, o_headers => o_headers, o_raw_headers => o_raw_headers, o_body => o_body, in_session => true);
+  END IF;
 END
 $$;
 
+COMMENT ON FUNCTION stet.claims_as_app IS 'What Stet''s C++ library calls; other languages have the functions beside it';
+COMMENT ON FUNCTION stet.completes_as_app IS 'What Stet''s C++ library calls; other languages have the functions beside it';
 COMMENT ON FUNCTION stet.execute_as_app IS 'What Stet''s C++ library calls; other languages have the functions beside it';
