@@ -27,7 +27,13 @@ class OnStore : public Operators {
       : store_(std::move(store)), config_(std::move(config)) {}
 
   Answered<json::object> list(const ListRequest& request) override {
-    return parse_object(admin::page_json(store_->list(request.filter, request.limit, request.cursor)));
+    try {
+      return parse_object(admin::page_json(store_->list(request.filter, request.limit, request.cursor)));
+    } catch (const StoreError& error) {
+      // A list writes nothing: what the store refused is what it was asked with.
+      if (error.kind() != StoreFailure::not_written || request.cursor.empty()) throw;
+      return unexpected<Refused>({kUsage, std::string("--cursor: ") + error.what()});
+    }
   }
 
   Answered<json::object> show(const OperationId& id) override {

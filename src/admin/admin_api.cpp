@@ -151,9 +151,14 @@ void AdminApi::list(const http::RequestHead& head, Done done) {
   auto query = parse_list_query(head.query());
   if (!query) return done(problem_answer(400, query.error()));
   parts_.committer.list(query->filter, query->limit, query->cursor,
-                        [post = post_, done = std::move(done)](auto page) {
-                          post([done, page = std::move(page)] {
-                            done(page ? json_answer(200, page_json(*page)) : store_problem(page.error()));
+                        [post = post_, done = std::move(done), cursor = query->cursor](auto page) {
+                          post([done, cursor, page = std::move(page)] {
+                            if (page) return done(json_answer(200, page_json(*page)));
+                            // A list writes nothing: what the store refused is what came with the request.
+                            const bool refused =
+                                page.error().kind == StoreFailure::not_written && !cursor.empty();
+                            done(refused ? problem_answer(400, "`cursor`: " + page.error().what + ".")
+                                         : store_problem(page.error()));
                           });
                         });
 }

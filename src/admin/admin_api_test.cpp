@@ -151,6 +151,13 @@ TEST_F(AdminApiTest, lists_operations_page_by_page) {
   EXPECT_EQ(seen, (std::set<std::string>{"a", "b", "c"}));
 }
 
+TEST_F(AdminApiTest, takes_no_cursor_of_somebody_elses) {
+  claim("a");
+  const Answer answer = ask("GET", "/api/operations?cursor=garbage");
+  EXPECT_EQ(answer.status, 400);
+  EXPECT_NE(answer.body.find("`cursor`"), std::string::npos) << answer.body;
+}
+
 TEST_F(AdminApiTest, lists_what_a_filter_asks_for) {
   claim("running");
   unknown("lost");

@@ -214,6 +214,12 @@ def post(client, key, path="/charges", body=b'{"amount": 1}'):
     return client.send("POST", path, headers={**AUTH, "Idempotency-Key": key, "Content-Type": "application/json"}, body=body)
 
 
+def test_a_cursor_that_no_list_has_given_is_wrong_usage(gateway, key, ways):
+    assert post(gateway.client(), key).status < 300
+    shown = ways(gateway).run("list", "--cursor", "garbage")
+    assert shown.returncode == 2 and "cursor" in shown.stderr, shown
+
+
 def test_keys_list_and_show_what_was_done(gateway, key, ways):
     assert post(gateway.client(), key).status < 300
     assert post(gateway.client(), key + "-other").status < 300
