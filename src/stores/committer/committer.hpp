@@ -3,7 +3,8 @@
 // same records (connections to one database), each used by a thread of its own.
 //
 // Whatever waits when a store thread is free becomes one batch, so one fsync serves many callers. Nobody waits for
-// others to arrive, but beside batches that are under way, and then no longer than such a batch takes. Operators' reads run between batches, a slice at a time.
+// others to arrive, but beside batches that are under way, and then no longer than such a batch takes. Operators' reads
+// run between batches, a slice at a time.
 
 #include <atomic>
 #include <chrono>
