@@ -3,6 +3,7 @@
 import itertools
 import os
 import pathlib
+import socket
 import sys
 
 import pytest
@@ -56,6 +57,14 @@ def make_upstream():
     for server in servers:
         server.stop()
         assert not server.errors, f"what reached the upstream was wrong: {server.errors}"
+
+
+@pytest.fixture
+def closed_port():
+    """A port at which connections are refused, and which nobody else takes meanwhile."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        yield taken.getsockname()[1]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 A protected request is sent twice in each test."""
 
 import socket
+import threading
 import time
 from email.utils import parsedate_to_datetime
 
@@ -164,13 +165,6 @@ def test_an_unkeyed_body_has_no_limit(start_gateway, upstream):
 # ---- nothing was sent ----
 
 
-@pytest.fixture
-def closed_port():
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        yield taken.getsockname()[1]  # bound, not listening: connections are refused
-
-
 def test_an_upstream_that_refuses_connections_is_502_and_frees_the_key(start_gateway, closed_port, key):
     gateway = start_gateway(upstream_url=f"http://127.0.0.1:{closed_port}")
     client = gateway.client(AUTH)
@@ -258,13 +252,14 @@ def test_a_slow_upstream_is_504_and_its_late_answer_is_kept(start_gateway, upstr
 
 
 def test_after_completion_timeout_the_outcome_is_unknown_and_the_upstream_connection_is_closed(start_gateway, upstream, key):
-    gateway = start_gateway('[defaults]\nresponse_timeout = "200ms"\ncompletion_timeout = "600ms"\n')
+    # The second far behind the first: who comes late to both says the second at once.
+    gateway = start_gateway('[defaults]\nresponse_timeout = "200ms"\ncompletion_timeout = "2s"\n')
     client = gateway.client(AUTH)
     hung_up = []
 
     def stalls(request, wire):
         wire.upstream.executed(request)
-        hung_up.append(wire.peer_hung_up(5))
+        hung_up.append(wire.peer_hung_up(15))
         wire.end()
 
     upstream.plan(stalls)
@@ -284,12 +279,13 @@ def test_a_completion_timeout_below_the_response_timeout_is_no_excuse_to_answer_
 
 
 def test_a_completion_timeout_that_comes_first_is_an_unknown_outcome_at_once(start_gateway, upstream, key):
-    gateway = start_gateway('[defaults]\nresponse_timeout = "20s"\ncompletion_timeout = "300ms"\n')
+    gateway = start_gateway('[defaults]\nresponse_timeout = "20s"\ncompletion_timeout = "1s"\n')
     upstream.plan(Gate())
     began = time.monotonic()
     answer = gateway.client(AUTH).post(key=key)
     expect_problem(answer, "outcome-unknown", 502, retryable=False, new_key_safe=False)
     assert time.monotonic() - began < 15
+    upstream.wait_for(1)  # whose thread was not waited for by that answer
     assert len(upstream.seen) == 1
 
 
@@ -378,7 +374,7 @@ def upstream_read_head_only(server, answer):
     """Makes the upstream answer as soon as it has the head, and then read and ignore what still comes."""
     serve = server._serve
 
-    def impatient(sock, number):
+    def impatient(sock, number, _stopped):
         data = b""
         try:
             while b"\r\n\r\n" not in data:
@@ -466,8 +462,10 @@ def test_a_write_is_never_sent_again_on_a_broken_pooled_connection(alice, upstre
 
 
 def test_a_pooled_connection_that_the_upstream_closed_is_not_used(alice, upstream, key):
-    upstream.plan(lambda request, wire: (created(request, wire), wire.end()))
+    ended = threading.Event()
+    upstream.plan(lambda request, wire: (created(request, wire), wire.end(), ended.set()))
     assert alice.post(key=key).status == 201
+    assert ended.wait(20)  # it has answered before
     time.sleep(0.2)
     assert alice.post(key=key + "b").status == 201
     assert len(upstream.effects) == 2

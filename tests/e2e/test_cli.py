@@ -8,7 +8,7 @@ import pytest
 
 from support.processes import ROOT, run_stet
 from support.stores import about_one_process, about_sqlite
-from support.upstream import answers, cuts
+from support.upstream import answers, cuts, wait_until
 
 AUTH = {"Authorization": "Bearer alice"}
 
@@ -156,6 +156,7 @@ def test_serve_on_a_taken_port_or_with_an_unusable_store_is_status_3(tmp_path):
 @about_one_process("a process's log")
 def test_what_is_allowed_and_unwise_is_a_warning_in_the_log(start_gateway):
     gateway = start_gateway('admin_token = "hunter2"\n')
+    wait_until(lambda: gateway.events("configuration"))  # by a thread of its own
     (warning,) = gateway.events("configuration")
     assert warning["level"] == "warning"
     assert f"{gateway.file}:" in warning["message"]

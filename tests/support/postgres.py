@@ -193,6 +193,14 @@ class Server:
                           "backend_type = 'client backend' and (%s::text is null or datname = %s) and "
                           "(%s::text is null or application_name = %s)", (database, database, application, application))
 
+    def end_backends(self, database, within=20):
+        """Ends the sessions on a database, and waits until they have left: what one of them was about would come after what
+        is done next."""
+        end = time.monotonic() + within
+        while self.terminate_backends(database):
+            assert time.monotonic() < end, f"backends of {database} do not leave: {self.backends(database)}"
+            time.sleep(0.01)
+
     def backends(self, database=None):
         """The process ids of clients' backends."""
         return [pid for (pid,) in self.query(

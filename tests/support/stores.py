@@ -77,14 +77,19 @@ class Stores:
         self.used.append((on, database))
         kind = InTurn if STORE == "postgresql-twice" else Gateway
         gateway = kind(directory, upstream, config, store=on.url(database), **more)
-        # Who restarts on a file knows that every owner is dead. On a server the leases of the dead must lapse first: here, at once.
-        gateway.before_restart = lambda: on.execute("update stet.leases set lease_until = lease_until - interval '1 d'", None, database)
+        gateway.before_restart = lambda: self.let_leases_lapse(on, database)
         return gateway
+
+    def let_leases_lapse(self, on, database):
+        """Who restarts on a file knows that every owner is dead. On a server the leases of the dead must lapse first: here, at
+        once."""
+        on.end_backends(database)
+        on.execute("update stet.leases set lease_until = lease_until - interval '1 d'", None, database)
 
     def give_back(self):
         """After the gateways have ended."""
         for on, database in self.used:
-            on.terminate_backends(database)
+            on.end_backends(database)
             on.execute("delete from stet.operations; delete from stet.leases", None, database)
             self.free.append((on, database))
 

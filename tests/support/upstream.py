@@ -169,14 +169,13 @@ class Upstream:
         self.lock = threading.Lock()
         self.serial = itertools.count(1)
         self.wires = set()
-        self.stopping = False
         self.port = free_port()
         self.start()
 
     def start(self):
-        self.stopping = False
+        self.stopped = threading.Event()  # of this time only: a thread of before may see it late
         self.listener = socket.create_server(("127.0.0.1", self.port), backlog=256, reuse_port=False)
-        self.thread = threading.Thread(target=self._accept, args=(self.listener,), daemon=True)
+        self.thread = threading.Thread(target=self._accept, args=(self.listener, self.stopped), daemon=True)
         self.thread.start()
 
     @property
@@ -185,15 +184,15 @@ class Upstream:
 
     def stop(self):
         """Stops listening and cuts what is open; `start` brings it back on the same port."""
-        self.stopping = True
         try:
             self.listener.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
         self.listener.close()
-        self.thread.join(5)
-        with self.lock:
+        with self.lock:  # a connection whose thread has not come to its first request yet ends itself
+            self.stopped.set()
             wires = list(self.wires)
+        self.thread.join(5)
         for wire in wires:
             try:
                 wire.socket.shutdown(socket.SHUT_RDWR)
@@ -224,8 +223,8 @@ class Upstream:
         """Until so many whole requests have come."""
         wait_until(lambda: len(self.seen) >= count, within, lambda: f"{len(self.seen)} of {count} requests came")
 
-    def _accept(self, listener):
-        while not self.stopping:
+    def _accept(self, listener, stopped):
+        while not stopped.is_set():
             try:
                 sock, _ = listener.accept()
             except OSError:
@@ -233,9 +232,9 @@ class Upstream:
             with self.lock:
                 self.connections += 1
                 number = self.connections
-            threading.Thread(target=self._serve, args=(sock, number), daemon=True).start()
+            threading.Thread(target=self._serve, args=(sock, number, stopped), daemon=True).start()
 
-    def _serve(self, sock, number):
+    def _serve(self, sock, number, stopped):
         try:
             if self.ssl_context:
                 sock = self.ssl_context.wrap_socket(sock, server_side=True)
@@ -244,10 +243,12 @@ class Upstream:
             sock.close()
             return
         wire = Wire(self, sock, number)
-        with self.lock:
-            self.wires.add(wire)
         try:
-            while wire.open and not self.stopping:
+            with self.lock:
+                if stopped.is_set():
+                    return
+                self.wires.add(wire)
+            while wire.open and not stopped.is_set():
                 request = wire.read_request()
                 with self.lock:
                     self.seen.append(request)
