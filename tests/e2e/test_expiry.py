@@ -38,11 +38,11 @@ def test_without_a_tombstone_a_swept_key_is_a_new_operation(start_gateway, upstr
 
 
 def test_past_its_tombstone_a_key_is_a_new_operation(start_gateway, upstream, key):
-    gateway = start_gateway(SHORT + 'tombstone = "500ms"\n')
+    gateway = start_gateway(SHORT + 'tombstone = "2s"\n')  # long enough to be seen by whoever looks seldom
     client = gateway.client(AUTH)
     assert client.post(key=key).status == 201
     wait_until(lambda: client.post(key=key).problem == "key-expired", 10)
-    wait_until(lambda: client.post(key=key).outcome == "completed", 10)
+    wait_until(lambda: client.post(key=key).outcome == "completed", 20)
     assert len(upstream.effects) == 2
 
 

@@ -11,7 +11,7 @@ import urllib.request
 
 import pytest
 from support.ports import free_port
-from support.processes import BINARY, ROOT, Process
+from support.processes import BINARY, ROOT, START_SECONDS, Process
 
 EXAMPLES = ROOT / "examples" / "joined"
 LANGUAGES = ("node", "python", "cpp")
@@ -61,7 +61,7 @@ class Service:
         self.environment = {"PORT": str(self.port), "DATABASE_URL": database_url}
         self.process = None
 
-    def start(self, within=20):
+    def start(self, within=START_SECONDS):
         self.process = Process(self.command, self.environment)
         end = time.monotonic() + within
         while True:
