@@ -1,9 +1,9 @@
 """A PostgreSQL that is away, stands still or is lost without a word: soon after it is there again, gateways work again."""
 
 import contextlib
+import itertools
 import os
 import signal
-import subprocess
 import threading
 import time
 
@@ -32,11 +32,15 @@ def one_of_three(times):
                 raise
 
 
+_numbers = itertools.count(1)
+
+
 class Calls:
     """Clients that write all the time: when each request began, how long it took, and its status (None: none came)."""
 
     def __init__(self, gateway, threads=4):
         self.gateway = gateway
+        self.number = next(_numbers)
         self.made = []
         self.stopping = threading.Event()
         self.threads = [threading.Thread(target=self._write, args=(n,), daemon=True) for n in range(threads)]
@@ -61,7 +65,7 @@ class Calls:
                 began = time.monotonic()
                 status = None
                 with contextlib.suppress(OSError):
-                    status = client.post(key=f"o{number}-{id(self)}-{made}", timeout=20).status
+                    status = client.post(key=f"o{number}-{self.number}-{made}", timeout=20).status
                 self.made.append((began, time.monotonic() - began, status))
             time.sleep(0.02)
 
@@ -116,11 +120,6 @@ def locked(cluster, name):
         sql.execute("rollback")
 
 
-def processes(cluster):
-    children = subprocess.run(["pgrep", "-P", str(cluster.pid)], capture_output=True, text=True).stdout.split()
-    return [cluster.pid, *map(int, children)]
-
-
 @pytest.mark.parametrize("seconds, how", [(1, signal.SIGINT), (6, signal.SIGQUIT)])
 def test_a_server_that_was_away_is_used_again_as_soon_as_it_is_back(cluster, served, seconds, how):
     def outage():
@@ -136,7 +135,7 @@ def test_a_server_that_was_away_is_used_again_as_soon_as_it_is_back(cluster, ser
 def test_a_server_that_stood_still_is_used_again_as_soon_as_it_goes_on(cluster, served):
     def outage():
         with Calls(served[0]) as calls:
-            frozen = processes(cluster)
+            frozen = cluster.processes()
             for pid in frozen:
                 os.kill(pid, signal.SIGSTOP)
             time.sleep(6)

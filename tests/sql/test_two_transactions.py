@@ -80,11 +80,10 @@ def test_a_claim_that_must_not_wait_says_in_progress_at_once(begin, key):
 def test_of_many_waiting_claims_one_is_granted(begin, key):
     a = begin()
     a.claim(key)
-    others = [begin() for _ in range(8)]
-    waiting = [background(other.claim_and_complete, key) for other in others]
-    assert waits(waiting[0]) and all(one.running() for one in waiting)
+    claims = [waiting(begin().claim_and_complete, key) for _ in range(8)]
+    assert waits(claims[0]) and all(claim.running() for claim in claims)
     a.rollback()
-    verdicts = sorted(one.result() for one in waiting)
+    verdicts = sorted(claim.result() for claim in claims)
     assert verdicts == ["claimed"] + ["replay"] * 7
 
 
@@ -327,7 +326,7 @@ def test_a_sweep_that_is_left_open_keeps_no_gateway_waiting(begin, key, left_by)
         service.complete(token)
     service.commit()
     sweep.row("select * from stet.sweep(1000)")
-    gateway.row("set statement_timeout = '2 s'")
+    gateway.row("set statement_timeout = '10 s'")
     assert gateway.value(CLAIM, key) in (10, 4)  # "locked", or what stands there
     assert gateway.value(CLAIM, key + "-another") == 1
     gateway.commit()

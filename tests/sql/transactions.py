@@ -6,12 +6,14 @@ import time
 import psycopg2
 from support.concurrently import background
 from support.postgres import PORT
+from support.upstream import wait_until
 
 
 class Transaction:
     """One connection; its statements run in a transaction until commit or rollback."""
 
     def __init__(self, on, database, user="postgres", isolation=None):
+        self.on = on
         self.connection = psycopg2.connect(host=str(on.directory), port=PORT, dbname=database, user=user)
         if isolation:
             self.connection.set_session(isolation_level=isolation)
@@ -73,21 +75,27 @@ class Transaction:
     def rollback(self):
         self.connection.rollback()
 
+    def is_blocked(self):
+        """Whether its statement waits for a lock of somebody else's."""
+        return self.on.value("select cardinality(pg_blocking_pids(%s)) > 0", (self.connection.info.backend_pid,))
+
     def end(self):
         self.connection.close()
 
 
-def waits(call):
-    """Whether it still runs after a while in which anything that need not wait is done."""
-    time.sleep(0.3)
-    return call.running()
-
-
-def waiting(function, *args):
-    """A call in the background that has to wait for somebody else's transaction."""
-    call = background(function, *args)
-    assert waits(call)
+def waiting(step, *args):
+    """A transaction's step in the background, which has come to wait for somebody else's transaction."""
+    call = background(step, *args)
+    call.transaction = step.__self__
+    wait_until(lambda: call.transaction.is_blocked() or not call.running())
+    assert call.running(), f"it waited for nobody: {call.result()}"
     return call
+
+
+def waits(call):
+    """Whether it still waits after a while in which anything that need not wait is done."""
+    time.sleep(0.3)
+    return call.transaction.is_blocked()
 
 
 @contextlib.contextmanager

@@ -46,12 +46,17 @@ def run(*command, cwd="/", **more):
     return done.stdout
 
 
-def alive(pid):
+def stat(pid):
+    """A process's state, its parent and so on; empty: it is gone."""
     try:
         with open(f"/proc/{pid}/stat") as file:
-            return file.read().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
+            return file.read().rsplit(")", 1)[1].split()
+    except (OSError, IndexError):
+        return []
+
+
+def alive(pid):
+    return stat(pid)[:1] not in ([], ["Z"])
 
 
 class Server:
@@ -119,11 +124,22 @@ class Server:
             except subprocess.TimeoutExpired:
                 self.kill()
 
-    def kill(self):
-        """SIGKILL of the postmaster; its processes see it and leave."""
-        if self.child is not None:
-            self.child.kill()
-            self.child.wait(10)
+    def processes(self):
+        """The postmaster's process id and those of its children."""
+        return [self.pid, *(int(pid) for pid in os.listdir("/proc") if pid.isdigit() and stat(pid)[1:2] == [str(self.pid)])]
+
+    def kill(self, within=30):
+        """SIGKILL of the postmaster; its processes see it and leave. Until the last one has left they go on serving."""
+        if self.child is None:
+            return
+        self.child.send_signal(signal.SIGSTOP)  # no more children
+        leaving = self.processes()
+        self.child.kill()
+        self.child.wait(within)
+        end = time.monotonic() + within
+        while any(map(alive, leaving)):
+            assert time.monotonic() < end, f"of {leaving} not all leave:\n{self.last_words()}"
+            time.sleep(0.005)
 
     def restart(self, how=signal.SIGINT):
         self.stop(how)
