@@ -57,7 +57,7 @@ def test_descriptors_return_to_where_they_were(start_gateway, upstream, key):
     before = descriptors(gateway)
     for i in range(15):
         everything_that_can_go_wrong(gateway, upstream, f"{key}-{i}")
-    wait_until(lambda: descriptors(gateway) <= before + 6, 8, lambda: f"{before} → {descriptors(gateway)} descriptors")
+    wait_until(lambda: descriptors(gateway) <= before + 6, 30, lambda: f"{before} → {descriptors(gateway)} descriptors")
 
 
 @measures_memory
@@ -169,7 +169,7 @@ def test_the_store_does_not_grow_for_ever(start_gateway, upstream, key):
                 for n in range(50):
                     connection.send(keyed(f"{key}-{name}-{i}-{n}"))
                     assert connection.read_answer().status == 200
-        wait_until(lambda: gateway.operations() == [], 10)
+        wait_until(lambda: gateway.operations() == [], 60)
         return sum(f.stat().st_size for f in gateway.directory.glob("stet.db*"))
 
     first = size_after(10, "first")

@@ -37,24 +37,24 @@ def test_callers_beyond_the_limit_hold_a_bounded_number_of_descriptors(start_gat
     assert len(os.listdir(descriptors)) < 400
     for connection in crowd + held:
         connection.close()
-    wait_until(lambda: len(os.listdir(descriptors)) < 40, 10)
-    assert gateway.client(AUTH).get("/after").status == 201
+    wait_until(lambda: len(os.listdir(descriptors)) < 40)
+    wait_until(lambda: gateway.client(AUTH).get("/after").status == 201)  # the last of those below forty may be the two that were let in
 
 
 def test_the_rest_of_a_large_answer_is_not_waited_for_for_ever(start_gateway, upstream, key):
-    gateway = start_gateway('[defaults]\nresponse_timeout = "500ms"\nmax_response_body = "8KiB"\n')
+    gateway = start_gateway('[defaults]\nresponse_timeout = "2s"\nmax_response_body = "8KiB"\n')
 
     def stalls(request, wire):
         wire.upstream.executed(request)
         wire.send(b"HTTP/1.1 201 Created\r\nContent-Length: 20000\r\n\r\n" + b"a" * 9000)
-        wire.peer_hung_up(15)
+        wire.peer_hung_up(30)
 
     upstream.plan(stalls)
     with gateway.client().connect() as connection:
         connection.send(wire("POST", "/charges", {**AUTH, "Idempotency-Key": key}, b"x"))
         assert connection.read_head()[0] == 201
         connection.read_exactly(9000)
-        assert connection.is_closed(5)
+        assert connection.is_closed()
     assert gateway.client(AUTH).post(key=key, body=b"x").problem == "answer-not-kept"
 
 

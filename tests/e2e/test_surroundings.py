@@ -144,7 +144,7 @@ def test_an_upstream_that_accepts_no_connection_in_time_is_unreachable(start_gat
 
 def test_an_upstream_that_accepts_and_says_nothing_at_all(start_gateway, key):
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        gateway = start_gateway('[defaults]\nresponse_timeout = "300ms"\ncompletion_timeout = "800ms"\n',
+        gateway = start_gateway('[defaults]\nresponse_timeout = "300ms"\ncompletion_timeout = "2s"\n',
                                 upstream_url="http://127.0.0.1:%d" % listener.getsockname()[1])
         client = gateway.client(AUTH)
         assert client.post(key=key).problem == "still-running"

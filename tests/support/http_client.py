@@ -122,7 +122,7 @@ class Connection:
                 out, self.pending = self.pending, b""
                 return out
 
-    def is_closed(self, within=2.0):
+    def is_closed(self, within=20):
         """Whether the peer ends the connection without sending anything more."""
         if self.pending:
             return False
