@@ -1,5 +1,5 @@
 #pragma once
-// Claims whose outcome is unknown: their transaction may still be on its way, waiting for a synchronous
+// Claims and take-overs whose outcome is unknown: their transaction may still be on its way, waiting for a synchronous
 // standby, say.
 
 #include <chrono>

@@ -60,8 +60,13 @@ bool Watch::reached_since(std::chrono::steady_clock::time_point moment) {
   return when_ > moment;
 }
 
-Link::Link(std::string url, Durability durability, std::chrono::milliseconds operation_time, Watch& watch)
-    : url_(std::move(url)), durability_(durability), operation_time_(operation_time), watch_(watch) {}
+Link::Link(std::string url, Durability durability, std::chrono::milliseconds operation_time, Watch& watch,
+           Unanswered& unanswered)
+    : url_(std::move(url)),
+      durability_(durability),
+      operation_time_(operation_time),
+      watch_(watch),
+      unanswered_(unanswered) {}
 
 void Link::open(OpenOptions::Missing missing) {
   const Server server = connect(missing);
@@ -83,7 +88,6 @@ Server Link::connect(OpenOptions::Missing missing) {
 Connection& Link::get() {
   if (connection_ && connection_->is_alive()) return *connection_;
   connection_.reset();
-  std::erase_if(silent_, [](Connection& connection) { return connection.has_ended(); });
   // A pause ends early when another connection of this gateway has been made meanwhile.
   if (std::chrono::steady_clock::now() < next_try_ && !watch_.reached_since(tried_)) {
     throw StoreError(StoreFailure::not_written, why_not_);
@@ -101,8 +105,8 @@ Connection& Link::get() {
 
 Connection& Link::connect_again() {
   const Server server = connect(OpenOptions::Missing::refuse);
-  if (silent_.size() >= kMostSilent && server.way == Server::Way::direct) forget_who_was_answered();
-  if (silent_.size() >= kMostSilent) {
+  if (unanswered_.count(*this) >= kMostSilent && server.way == Server::Way::direct) forget_who_was_answered();
+  if (unanswered_.count(*this) >= kMostSilent) {
     throw StoreError(StoreFailure::not_written, "PostgreSQL still has not answered earlier operations");
   }
   watch_.reached(server.identity);
@@ -113,13 +117,13 @@ Connection& Link::connect_again() {
 // pooler has numbers of its own for them.)
 void Link::forget_who_was_answered() {
   Array ours(Type::int4);
-  for (const Connection& connection : silent_) ours.add(std::int32_t{PQbackendPID(connection.get())});
+  for (const int pid : unanswered_.backends(*this)) ours.add(std::int32_t{pid});
   Parameters parameters;
   parameters.add(ours);
   const ResultPtr busy = connection_->run(kBusy, parameters);
-  std::set<std::int64_t> pids;
-  for (int i = 0; i < PQntuples(busy.get()); ++i) pids.insert(Row(busy.get(), i).integer("pid"));
-  std::erase_if(silent_, [&](const Connection& connection) { return !pids.contains(PQbackendPID(connection.get())); });
+  std::set<int> pids;
+  for (int i = 0; i < PQntuples(busy.get()); ++i) pids.insert(static_cast<int>(Row(busy.get(), i).integer("pid")));
+  unanswered_.keep(*this, pids);
 }
 
 void Link::pause() {
@@ -131,8 +135,7 @@ void Link::pause() {
 
 void Link::failed(const PgError& error) {
   if (error.connection() == PgError::Connection::usable) return;
-  if (error.connection() == PgError::Connection::silent && connection_)
-    silent_.push_back(*std::move(connection_));
+  if (error.connection() == PgError::Connection::silent && connection_) unanswered_.add(*this, *std::move(connection_));
   connection_.reset();
   why_not_ = error.what();
   watch_.say_once(why_not_);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "stores/postgres/server.hpp"
+#include "stores/postgres/unanswered.hpp"
 
 namespace stet::stores::postgres {
 
@@ -39,7 +40,8 @@ class Watch {
 // One thread at a time.
 class Link {
  public:
-  Link(std::string url, Durability durability, std::chrono::milliseconds operation_time, Watch& watch);
+  Link(std::string url, Durability durability, std::chrono::milliseconds operation_time, Watch& watch,
+       Unanswered& unanswered);
 
   // For the start. Throws StoreError with what is wrong.
   void open(OpenOptions::Missing missing);
@@ -64,8 +66,8 @@ class Link {
   const Durability durability_;
   const std::chrono::milliseconds operation_time_;
   Watch& watch_;
+  Unanswered& unanswered_;
   std::optional<Connection> connection_;
-  std::vector<Connection> silent_;  // whose operation was given up; the server may still be at it
   std::string why_not_;
   std::chrono::steady_clock::time_point tried_{};
   std::chrono::steady_clock::time_point next_try_{};

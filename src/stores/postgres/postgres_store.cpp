@@ -11,6 +11,7 @@
 #include "stores/postgres/link.hpp"
 #include "stores/postgres/listing_sql.hpp"
 #include "stores/postgres/round.hpp"
+#include "stores/postgres/unanswered.hpp"
 #include "stores/transition.hpp"
 #include "stores/wall_guard.hpp"
 
@@ -31,14 +32,17 @@ struct Shared {
   Watch watch;
   AnswerCache answers;
   Doubts doubts;
+  Unanswered unanswered;
   const Clocks clocks;
   std::mutex sweeping;  // guards the guard
   WallGuard guard;
 };
 
-bool grants_work(const Command& command) {
-  return std::holds_alternative<command::Claim>(command) ||
-         std::holds_alternative<command::TakeOver>(command);
+// Of a command that grants work; nullptr: it is none.
+const Nonce* nonce_of_work(const Command& command) {
+  if (const auto* claim = std::get_if<command::Claim>(&command)) return &claim->nonce;
+  if (const auto* take_over = std::get_if<command::TakeOver>(&command)) return &take_over->nonce;
+  return nullptr;
 }
 
 // Errors that one command of many may have caused: a damaged page, a value that PostgreSQL cannot take, too
@@ -67,7 +71,7 @@ class PostgresStore final : public Store {
         operation_time_(options.operation_time),
         listing_time_(options.listing_time),
         caller_(options.durability == Durability::full ? Caller::gateway : Caller::gateway_at_ease),
-        link_(url, options.durability, options.operation_time, shared_->watch) {}
+        link_(url, options.durability, options.operation_time, shared_->watch, shared_->unanswered) {}
 
   void connect(OpenOptions::Missing missing) { link_.open(missing); }
 
@@ -170,6 +174,16 @@ class PostgresStore final : public Store {
       outcomes[place] =
           Failed{StoreFailure::unavailable, "an earlier write of this claim may still be on its way"};
     }
+    for (const std::size_t place : places) withdrawn(batch[place], outcomes[place]);
+  }
+
+  // Nothing is there to withdraw, but what was given up may come to be there.
+  void withdrawn(const Command& command, Outcome& outcome) {
+    const auto* const release = std::get_if<command::Release>(&command);
+    const auto* const said = std::get_if<Result>(&outcome);
+    if (release == nullptr || said == nullptr || !std::holds_alternative<result::Fenced>(*said)) return;
+    if (!shared_->doubts.has(release->token.nonce) || !shared_->unanswered.any()) return;
+    outcome = Failed{StoreFailure::unavailable, "the claim that is withdrawn may still be on its way"};
   }
 
   // The claims that were locked.
@@ -194,9 +208,8 @@ class PostgresStore final : public Store {
 
   void doubt(std::span<const Command> batch, const Places& places) {
     for (const std::size_t place : places) {
-      if (const auto* claim = std::get_if<command::Claim>(&batch[place])) {
-        shared_->doubts.add(claim->nonce, std::chrono::steady_clock::now());
-      }
+      const Nonce* const nonce = nonce_of_work(batch[place]);
+      if (nonce != nullptr) shared_->doubts.add(*nonce, std::chrono::steady_clock::now());
     }
   }
 
@@ -205,7 +218,7 @@ class PostgresStore final : public Store {
                       const PgError& error) {
     Places rest;
     for (const std::size_t place : places) {
-      if (grants_work(batch[place])) {
+      if (nonce_of_work(batch[place]) != nullptr) {
         outcomes[place] = Failed{StoreFailure::full, error.what()};
       } else {
         rest.push_back(place);
