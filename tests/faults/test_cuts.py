@@ -80,7 +80,7 @@ def check_truth(client, upstream, key, first):
         return
     assert first.problem == "outcome-unknown" and first.outcome == "unknown", first
     assert client.post(key=key).problem == "outcome-unknown"
-    assert len(upstream.effects_of(key)) == effects, "ran again after an unknown outcome"
+    assert len([r for r in upstream.seen if r.key == key]) <= 1, "sent again after an unknown outcome"
 
 
 def outcomes_of_cuts(gateway, upstream, key, direction, places):
@@ -121,7 +121,7 @@ def test_swallowed_answers_are_unknown_and_never_sent_twice(behind_proxy, upstre
 
 def test_a_network_that_stands_still_is_still_running_and_then_heals(start_gateway, upstream, key):
     proxy = FaultProxy(("127.0.0.1", upstream.port))
-    gateway = start_gateway('[defaults]\nresponse_timeout = "300ms"\n', upstream_url=proxy.url)
+    gateway = start_gateway('[defaults]\nresponse_timeout = "2s"\n', upstream_url=proxy.url)
     client = gateway.client(AUTH)
     assert client.post(key=key).status == 201  # so that a connection is there
     proxy.pause.clear()

@@ -191,17 +191,17 @@ def test_acknowledged_answers_survive_what_a_failing_disk_did_around_them(failin
                 if answer.status == 201:
                     acknowledged[name] = answer.body
 
+        before = len(acknowledged)
         calls = [background(load, w) for w in range(4)]
-        time.sleep(0.15)
+        wait_until(lambda: len(acknowledged) > before + 10)
         failing.shim.fail("sync" if round_ % 2 else "write")
         assert failing.process.wait() == 3
         for call in calls:
             call.result()
         failing.shim.heal()
         failing.restart()
-        client = failing.client(AUTH)
         for name, body in acknowledged.items():
-            again = client.post(key=name)
+            again = failing.client(AUTH).post(key=name)
             assert (again.body, again.outcome) == (body, "replayed"), (name, again)
     assert len(acknowledged) > 20
     for name in {r.key for r in upstream.effects}:
@@ -215,7 +215,7 @@ def test_a_claim_is_durable_before_the_upstream_is_called_and_the_answer_before_
     client = failing.client(AUTH)
     client.post(key=key + "warm")
     answered = []
-    upstream.default = lambda request, wire: (wire.answer(201, {}, b"x"), answered.append(time.monotonic()))
+    upstream.default = lambda request, wire: (answered.append(time.monotonic()), wire.answer(201, {}, b"x"))
     failing.shim.fail("slow-sync")  # each takes 0.3 s
     began = time.monotonic()
     assert client.post(key=key).status == 201
@@ -312,7 +312,7 @@ def test_a_damaged_store_neither_lies_nor_runs_anything_again(start_gateway, ups
     gateway.store_path.write_bytes(DAMAGE[what](data))
     gateway.launch()
     try:
-        gateway.wait_until_ready(10)
+        gateway.wait_until_ready()
     except AssertionError:
         assert gateway.process.child.returncode == 3, gateway.output()[-2000:]
         assert "stet.db" in gateway.process.output()

@@ -71,17 +71,15 @@ def test_no_connection_left(start_gateway, upstream, key):
                     without = without + 1 if sql.fetchone() == (0,) else 0
                     take_them_all()
                     time.sleep(0.05)
-            for _ in range(20):  # the administrator's own, which is given back in its own time
-                take_them_all()
-                time.sleep(0.05)
-            began = time.monotonic()
-            refused = client.post(key=f"{key}-refused")
-            assert refused_clearly(refused) and time.monotonic() - began < 10, refused
-            assert not [r for r in upstream.seen if r.key == f"{key}-refused"]
-            # A second gateway says what is wrong, and ends.
-            other = Process([BINARY, "serve", "--upstream", upstream.url, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
-                             "--store", url])
-            assert other.wait(20) == 3 and "connection" in other.output(), other.output()
+                # While the administrator stays: whose connection ends, makes room for whoever comes first.
+                began = time.monotonic()
+                refused = client.post(key=f"{key}-refused")
+                assert refused_clearly(refused) and time.monotonic() - began < 10, refused
+                assert not [r for r in upstream.seen if r.key == f"{key}-refused"]
+                # A second gateway says what is wrong, and ends.
+                other = Process([BINARY, "serve", "--upstream", upstream.url, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+                                 "--store", url])
+                assert other.wait(20) == 3 and "connection" in other.output(), other.output()
         works_again(client, f"{key}-after")
         assert client.post(key=key).body == first.body
 
@@ -111,7 +109,7 @@ def test_every_connection_ended_by_an_administrator_again_and_again(database, st
 def test_a_table_that_somebody_has_locked(database, start_gateway, upstream, key, lock_timeout):
     on, name = database
     on.execute(f"alter database \"{name}\" set lock_timeout = '{lock_timeout}'")
-    gateway = start_gateway(CONFIG, store=on.url(name))
+    gateway = start_gateway(store=on.url(name))
     client = gateway.client(ALICE)
     first = client.post(key=key)
     with on.connect(name) as other, other.cursor() as sql:
@@ -124,12 +122,11 @@ def test_a_table_that_somebody_has_locked(database, start_gateway, upstream, key
         sql.execute("rollback")
     works_again(client, f"{key}-after")
     assert client.post(key=key).body == first.body
-    # The server may have worked off the claim that hung there after the one that withdrew it. Nobody knows then that nothing was
-    # sent under it, and a route whose policy is `fail` says so.
+    # Whatever the server still did of what hung there was withdrawn: nothing was sent, and the key is as new.
     answers = []
-    ended = lambda answer: answer.status == 201 or answer.problem == "outcome-unknown"  # noqa: E731
-    wait_until(lambda: answers.append(client.post(key=f"{key}-refused")) or ended(answers[-1]), 30, lambda: answers[-3:])
-    assert len([r for r in upstream.seen if r.key == f"{key}-refused"]) == (1 if answers[-1].status == 201 else 0)
+    wait_until(lambda: answers.append(client.post(key=f"{key}-refused")) or answers[-1].status == 201, 30, lambda: answers[-3:])
+    assert not [answer for answer in answers if answer.problem == "outcome-unknown"], answers
+    assert len([r for r in upstream.seen if r.key == f"{key}-refused"]) == 1
 
 
 def test_64_connections_on_overlapping_keys_never_deadlock(database, start_gateway, upstream):
@@ -204,7 +201,7 @@ def test_a_full_disk(start_gateway, upstream, tmp_path, key):
         filler.unlink()
         if not cluster.is_running():
             cluster.start()  # it could not write its log, and said so: what a supervisor does
-        works_again(client, f"{key}-after", within=20)
+        works_again(client, f"{key}-after", within=60)
         assert client.post(key=key).body == first.body
         done = collections.Counter(request.key for request in upstream.effects)
         assert max(done.values()) == 1
@@ -244,12 +241,12 @@ def test_a_cancelled_wait_for_a_standby_is_not_taken_for_success(start_gateway, 
         # A claim whose wait is cancelled is no claim: nothing is sent to the upstream.
         die(cluster, standby)
         call = background(client.post, key=key, timeout=20)
-        assert cancel_waiting(cluster) == 1
+        assert cancel_waiting(cluster) > 0
         answer = call.result(20)
         assert answer.status == 503 and answer.problem == "store-unavailable", answer
         assert not [r for r in upstream.seen if r.key == key]
         standby.start()
-        works_again(client, key, within=15)
+        works_again(client, key)
         assert len([r for r in upstream.effects if r.key == key]) == 1
 
         # A completion whose wait is cancelled is not acknowledged before the standby has it.
@@ -285,7 +282,7 @@ def test_claims_wait_no_longer_than_their_time_for_a_standby(start_gateway, upst
         assert not [r for r in upstream.seen if r.key == key]
         assert client.post(key=f"{key}-before").body == first.body  # a replay waits for nobody
         standby.start()
-        works_again(client, key, within=20)
+        works_again(client, key)
         assert len([r for r in upstream.effects if r.key == key]) == 1
 
 
@@ -327,11 +324,11 @@ def test_a_clock_ten_minutes_wrong_on_one_gateway_changes_nothing(database, star
 
     # And a lease that lapses is over for both at the same moment: the database's.
     lost, gate = upstream.hold(two.post, key=f"{key}-lost", timeout=20)
-    wrong.kill()
     killed = time.monotonic()
+    wrong.kill()
     answers = []
     wait_until(lambda: answers.append(one.post(key=f"{key}-lost")) or answers[-1].problem == "outcome-unknown", 20, lambda: answers[-2:])
-    assert 1.5 < time.monotonic() - killed < 20  # the wrong clock is ten minutes off
+    assert 1 < time.monotonic() - killed < 20  # two thirds of the lease, at the least; the wrong clock is ten minutes off
     gate.open()
     with pytest.raises(Exception):
         lost.result()

@@ -8,6 +8,7 @@ import threading
 import time
 
 from support.http_client import Client, Closed
+from support.upstream import wait_until
 
 SECONDS = float(os.environ.get("STET_CAMPAIGN_SECONDS", "30")) / 3
 FAULTS = ["", "", "", "", "delay=100ms", "lose-answer", "cut", "cut-answer", "fail-after=503", "refuse=503", "fail=500",
@@ -101,4 +102,4 @@ def test_neither_crash_doubles_or_loses_a_charge(start_demo, start_gateway):
     outcomes = collections.Counter(last.outcome for last in final.values())
     print(kills, outcomes, f"{len(tries)} keys, {sum(map(len, tries.values()))} tries")
     assert outcomes["replayed"] and outcomes["unknown"], f"vacuous: {outcomes}"
-    assert gateway.operations("?state=pending") == []
+    wait_until(lambda: gateway.operations("?state=pending") == [], why=lambda: gateway.operations("?state=pending"))

@@ -23,7 +23,7 @@ class FaultProxy:
         self.pause.set()  # cleared: bytes wait
         self.cuts = 0
         self.connections = 0
-        self.pairs = set()
+        self.pairs = {}  # the two ends of a connection → the threads between them
         self.lost = set()
         self.lock = threading.Lock()
         self.closing = False
@@ -39,17 +39,23 @@ class FaultProxy:
         except OSError:
             pass
         self.listener.close()
-        self.cut_all()
+        self._cut_all()
 
     def cut_all(self):
+        """Every connection is reset when this returns: its thread's recv has ended, which kept it open."""
+        for thread in self._cut_all():
+            thread.join(5)
+
+    def _cut_all(self):
         with self.lock:
-            pairs = list(self.pairs)
+            pairs = dict(self.pairs)
         for pair in pairs:
             self._cut(pair)
+        return [thread for pumps in pairs.values() for thread in pumps]
 
     def lose_all(self):
         with self.lock:
-            self.lost |= self.pairs
+            self.lost |= self.pairs.keys()
 
     def _connect(self):
         """To a (host, port), or to the path of a unix socket."""
@@ -74,17 +80,19 @@ class FaultProxy:
                 client.close()
                 continue
             pair = (client, server)
+            pumps = [threading.Thread(target=self._pump, args=args, daemon=True)
+                     for args in ((pair, client, server, "request"), (pair, server, client, "answer"))]
             with self.lock:
                 self.connections += 1
-                self.pairs.add(pair)
-            for args in ((pair, client, server, "request"), (pair, server, client, "answer")):
-                threading.Thread(target=self._pump, args=args, daemon=True).start()
+                self.pairs[pair] = pumps
+                for pump in pumps:
+                    pump.start()
 
     def _cut(self, pair):
         with self.lock:
             if pair not in self.pairs:
                 return
-            self.pairs.discard(pair)
+            del self.pairs[pair]
             self.cuts += 1
         for end in pair:
             try:
