@@ -78,10 +78,15 @@ TEST(SettledCount, waits_for_effects_that_come_late) {
    private:
     Deadline begun_ = Clock::now();
   };
+  class Never : public Effects {
+   public:
+    Expected<std::int64_t, std::string> count(const Route&) override { return 0; }
+    std::string describe() const override { return "never"; }
+  };
   Late late;
   const Settling settling{std::chrono::milliseconds(20), std::chrono::milliseconds(1'000)};
   EXPECT_EQ(settled_count(late, route(), settling, 1).value(), 2);
-  Late never;
+  Never never;
   EXPECT_EQ(settled_count(never, route(), {std::chrono::milliseconds(10), std::chrono::milliseconds(40)}, 1)
                 .value(),
             0);

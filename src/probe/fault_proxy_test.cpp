@@ -5,6 +5,7 @@
 #include <atomic>
 
 #include "probe/request_reader.hpp"
+#include "probe/testing.hpp"
 
 namespace stet::probe {
 namespace {
@@ -103,11 +104,9 @@ TEST(FaultProxy, hangs_up_while_the_server_is_still_at_work) {
 }
 
 TEST(FaultProxy, says_when_there_is_no_server) {
+  const testing::OwnPort closed;
   Request request;
-  {
-    const Listener closed({"127.0.0.1", 0});
-    request.url = {Scheme::http, "127.0.0.1", closed.endpoint().port, "/"};
-  }
+  request.url = {Scheme::http, "127.0.0.1", closed.number(), "/"};
   const auto result = exchange_with_cut(request, route(), {Cut::Place::answer_dropped, 0, {}});
   EXPECT_FALSE(result.outcome);
   EXPECT_NE(result.seen.trouble.find("refused"), std::string::npos) << result.seen.trouble;

@@ -62,11 +62,9 @@ TEST(Run, says_what_is_wrong_with_a_server_that_cannot_be_probed) {
 }
 
 TEST(Run, says_that_nothing_listens) {
+  const OwnPort closed;
   Settings settings;
-  {
-    const Listener closed({"127.0.0.1", 0});
-    settings.request.url = {Scheme::http, "127.0.0.1", closed.endpoint().port, "/"};
-  }
+  settings.request.url = {Scheme::http, "127.0.0.1", closed.number(), "/"};
   const Report report = run(settings);
   EXPECT_EQ(exit_code({report}), 3);
   EXPECT_NE(report.verdict().find("refused"), std::string::npos) << report.verdict();

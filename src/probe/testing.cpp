@@ -1,8 +1,12 @@
 #include "probe/testing.hpp"
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cstdlib>
+#include <system_error>
 
 #include "probe/json.hpp"
 #include "probe/request_reader.hpp"
@@ -11,6 +15,7 @@ namespace stet::probe::testing {
 namespace {
 
 constexpr std::chrono::milliseconds kWork{8};
+constexpr std::chrono::milliseconds kBusy{150};  // much more than twice the work
 
 std::string http(int status, const std::string& body, const std::string& fields = "") {
   return "HTTP/1.1 " + std::to_string(status) + " X\r\nContent-Type: application/json\r\n" + fields +
@@ -68,10 +73,10 @@ Settings ToyApi::settings() const {
   }
   settings.concurrency = 8;
   settings.rounds = 3;
-  settings.patience = std::chrono::milliseconds(800);
-  settings.request_timeout = std::chrono::seconds(5);
-  settings.timeout = std::chrono::seconds(30);
-  settings.settling = {std::chrono::milliseconds(30), std::chrono::milliseconds(200)};
+  settings.patience = std::chrono::seconds(2);
+  settings.request_timeout = std::chrono::seconds(20);
+  settings.timeout = std::chrono::seconds(200);
+  settings.settling = {std::chrono::milliseconds(30), std::chrono::seconds(1)};
   return settings;
 }
 
@@ -131,6 +136,8 @@ std::string ToyApi::respond(const Request& request, int connection, const Wire& 
 
 std::string ToyApi::keyed(const Request& request, const std::string& place, const Wire& wire) {
   const std::string meaning = flaw_ == Flaw::compares_bytes ? request.body : canonical(request.body);
+  const bool late = flaw_ == Flaw::starts_late_when_nobody_listens;
+  if (late && wire.readable(Clock::now() + kWork / 2)) std::this_thread::sleep_for(kBusy);
   std::unique_lock lock(mutex_);
   if (flaw_ == Flaw::looks_then_acts) {
     if (!kept_.contains(place)) {
@@ -158,6 +165,7 @@ std::string ToyApi::keyed(const Request& request, const std::string& place, cons
   if (kept.meaning != meaning && flaw_ != Flaw::replays_any_payload)
     return http(422, R"({"error":"key reused"})");
   if (kept.answer.empty()) return http(409, R"({"error":"in progress"})", "Retry-After: 1\r\n");
+  if (late) return http(201, R"({"id":"again"})", "Location: " + request.url.target + "\r\n");
   return flaw_ == Flaw::bare_replay ? http(200, "{}") : kept.answer;
 }
 
@@ -175,6 +183,23 @@ std::string ToyApi::act(const Request& request) {
   return http(201, R"({"id":"thing-)" + std::to_string(100'000 + number) + "\"}",
               "Location: " + request.url.target + "/" + std::to_string(number) + "\r\n");
 }
+
+// Who else binds or connects gets another port; who sets SO_REUSEADDR, as servers do, may listen on this one.
+OwnPort::OwnPort() : fd_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  const int on = 1;
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = ::htonl(INADDR_LOOPBACK);
+  socklen_t size = sizeof address;
+  auto* any = reinterpret_cast<sockaddr*>(&address);
+  if (fd_ < 0 || ::setsockopt(fd_, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) != 0 || ::bind(fd_, any, size) != 0 ||
+      ::getsockname(fd_, any, &size) != 0) {
+    throw std::system_error(errno, std::generic_category(), "a port of one's own");
+  }
+  number_ = ntohs(address.sin_port);
+}
+
+OwnPort::~OwnPort() { ::close(fd_); }
 
 Finding probe_with(const Check& check, const Settings& settings) {
   Settings one = settings;

@@ -20,6 +20,7 @@ enum class Flaw {
   looks_then_acts,
   forgets_across_connections,
   forgets_when_nobody_listens,
+  starts_late_when_nobody_listens,  // a busy server; and each replay has a body of its own, not the first answer's
   acts_on_half_a_request,
   bare_replay,
   replays_any_payload,
@@ -72,6 +73,20 @@ class ToyApi {
   std::set<std::string> refused_;     // guarded by mutex_
   std::vector<std::thread> threads_;  // guarded by mutex_
   std::thread acceptor_;
+};
+
+// A port of 127.0.0.1 that stays ours: it refuses connections until a process of the test listens there, and again after that.
+class OwnPort {
+ public:
+  OwnPort();
+  OwnPort(const OwnPort&) = delete;
+  OwnPort& operator=(const OwnPort&) = delete;
+  ~OwnPort();
+  std::uint16_t number() const { return number_; }
+
+ private:
+  int fd_;
+  std::uint16_t number_ = 0;
 };
 
 // What one check finds. A run that ends without a verdict fails the test with its reason.

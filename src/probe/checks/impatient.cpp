@@ -25,6 +25,7 @@ Finding run(Subject& subject) {
     const auto mark = subject.mark();
     const Request request = hang_up(subject, quarter);
     pause(std::min(subject.usual_time() * 2, kLongestWait));
+    subject.grown(mark, 1);  // a server that is slow just now: until it has acted
     const Retried retried = retry_and_judge(subject, request, mark, std::nullopt,
                                             "a request whose client hung up and tried again");
     seen = retried.seen;

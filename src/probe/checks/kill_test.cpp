@@ -8,22 +8,16 @@ namespace stet::probe::testing {
 namespace {
 
 // Only a process can be killed: the servers of examples/servers are small ones (they need python3).
-Settings settings_for(const std::string& server, const std::string& folder) {
-  std::uint16_t port = 0;
-  {
-    const Listener free_port({"127.0.0.1", 0});
-    port = free_port.endpoint().port;
-  }
+Settings settings_for(const std::string& server, const OwnPort& port, const std::string& folder) {
   Settings settings = ToyApi(Flaw::none).settings();
-  settings.request.url.port = port;
+  settings.request.url.port = port.number();
   settings.request.url.target = "/charges";
   settings.effects = {};
   settings.effects.request = "GET /charges";
   settings.effects.pointer = "/data";
   settings.exec_command = "exec python3 " STET_EXAMPLES "/servers/" + server + ".py --port " +
-                          std::to_string(port) + " --db " + folder + "/charges.db";
+                          std::to_string(port.number()) + " --db " + folder + "/charges.db";
   settings.rounds = 6;
-  settings.timeout = std::chrono::seconds(50);
   return settings;
 }
 
@@ -36,15 +30,16 @@ class Kill : public ::testing::Test {
     folder_ = pattern;
   }
   std::string folder_;
+  OwnPort port_;
 };
 
 TEST_F(Kill, passes_where_key_effect_and_answer_are_one_transaction) {
-  const Finding finding = probe_with(checks::kill, settings_for("right", folder_));
+  const Finding finding = probe_with(checks::kill, settings_for("right", port_, folder_));
   EXPECT_EQ(finding.result, Result::pass) << finding.saw;
 }
 
 TEST_F(Kill, fails_where_nobody_frees_the_lock_of_the_dead) {
-  Settings settings = settings_for("eternal_lock", folder_);
+  Settings settings = settings_for("eternal_lock", port_, folder_);
   settings.rounds = 40;  // until one kill meets the work
   const Finding finding = probe_with(checks::kill, settings);
   EXPECT_EQ(finding.result, Result::fail);
