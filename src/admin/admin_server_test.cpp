@@ -152,7 +152,7 @@ TEST_F(AdminServerTest, holds_its_own_number_of_connections) {
   EXPECT_EQ(Client(server->address()).read_to_end(), "");
   held.pop_back();
   std::string text;
-  for (int i = 0; i < 100 && text.empty(); ++i) {  // until the server has seen the end of the other
+  for (int i = 0; i < 2000 && text.empty(); ++i) {  // until the server has seen the end of the other
     std::this_thread::sleep_for(10ms);
     Client late(server->address());
     late.send("GET /livez HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");

@@ -123,7 +123,7 @@ bool run_with(Town& town, Fault fault, int at, const Run& run) {
 
 // The caller's retries until there is an answer.
 RunResult recover(Bank& bank, const Run& run) {
-  const auto patience = std::chrono::steady_clock::now() + 10s;
+  const auto patience = std::chrono::steady_clock::now() + 30s;
   for (;;) {
     Trip none = Trip::never();
     RunResult result = run(bank, none);

@@ -223,6 +223,8 @@ class Campaign:
     def judge(self):
         repeats = self.booking.ask_provider("/stats")["repeats"]  # since its last start
         self.booking.faults(lose=0, twice=False)
+        # The last thing that happened may be the end of the connections that are asked now.
+        self.booking.until_final(lambda: self.booking.send("GET", "/audit"))
         # Rule 3: nobody sends anything now.
         wait_for(lambda: self.booking.totals()["paying"] == 0, 60, lambda: f"left: {self.booking.audit()}")
         for operation in self.operations:

@@ -144,7 +144,7 @@ class Booking:
         """`request(service=…)`, `count` times at once over all services."""
         return all_at_once(count, lambda i: request(service=i % len(self.services)))
 
-    def until_final(self, request, patience=20):
+    def until_final(self, request, patience=60):
         """Sends it until something other than "in progress" or "later" comes. A lost connection is asked again, too."""
         seen = []
 
@@ -193,7 +193,7 @@ class Booking:
         def settled():
             stats = self.ask_provider("/stats")
             return stats["events"] == stats["delivered"] and stats
-        return wait_for(settled, 20, lambda: f"webhooks are left: {self.ask_provider('/stats')}")
+        return wait_for(settled, 60, lambda: f"webhooks are left: {self.ask_provider('/stats')}")
 
     def check_books(self):
         """What must hold whenever nothing is under way: the books are right, and are the provider's books."""

@@ -133,7 +133,7 @@ TEST(Contention, completes_when_the_upstream_has_rolled_back) {
     Foreign upstream(database, "SELECT stet.complete('" + token_of(c).text() + "', 200, '[]', 'x')");
     EXPECT_EQ(failure(run(*store, completion_of(c))), StoreFailure::unavailable);
   }  // its connection ends, and so does its transaction
-  for (int i = 0; i < 100 && failure(run(*store, completion_of(c))); ++i) std::this_thread::sleep_for(20ms);
+  for (int i = 0; i < 1000 && failure(run(*store, completion_of(c))); ++i) std::this_thread::sleep_for(20ms);
   const auto replay = run(*store, claim_of("k"));
   ASSERT_NE(as<result::Replay>(replay), nullptr);
   EXPECT_EQ(as<result::Replay>(replay)->answer, answer_of("k"));
