@@ -11,6 +11,7 @@ import pytest
 from support.ports import free_port
 from support.probing import probe
 from support.processes import run_stet
+from support.upstream import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BODY = '{"amount":4900,"currency":"eur"}'
@@ -40,7 +41,7 @@ def test_an_openapi_document_gives_its_operations(start_demo):
     demo = start_demo()
     document = ROOT / "examples" / "openapi" / "charges.yaml"
     run = run_stet("probe", "--openapi", str(document), "--server", demo.url, "--operation", "createCharge", "--check", "repeat",
-                   "--effects", "GET /charges", "--count", "/data", "--format", "json", timeout=60)
+                   "--effects", "GET /charges", "--count", "/data", "--format", "json", timeout=200)
     report = json.loads(run.stdout)
     assert run.returncode == 1 and report["checks"][0]["result"] == "fail", run
     assert report["target"] == "createCharge (POST /charges)"
@@ -52,7 +53,7 @@ def test_no_openapi_document_chokes_it(document):
     if document.suffix not in (".yaml", ".json"):
         pytest.skip("not a document")
     run = run_stet("probe", "--openapi", str(document), "--server", f"http://127.0.0.1:{free_port()}", "--format", "json",
-                   timeout=60)
+                   timeout=200)
     assert run.returncode == 3, run
     report = json.loads(run.stdout)
     targets = report.get("targets", [report])
@@ -80,7 +81,7 @@ body = '{BODY}'
 name = "the same again"
 curl = """curl {demo.url}/charges --json '{BODY}'"""
 ''')
-    run = run_stet("probe", "--suite", str(suite), "--format", "json", env={"SUITE_TOKEN": "s3cret-t0ken"}, timeout=60)
+    run = run_stet("probe", "--suite", str(suite), "--format", "json", env={"SUITE_TOKEN": "s3cret-t0ken"}, timeout=200)
     report = json.loads(run.stdout)
     assert run.returncode == 1 and report["failed"] == 2, run
     assert [target["target"] for target in report["targets"]] == ["charges", "the same again"]
@@ -91,7 +92,7 @@ def test_the_suite_of_the_examples_is_in_order(start_demo, tmp_path):
     suite = tmp_path / "probe-suite.toml"  # not at the example's own port: somebody's API may listen there
     example = (ROOT / "examples" / "probe-suite.toml").read_text()
     suite.write_text(example.replace("http://127.0.0.1:3000", start_demo().url))
-    run = run_stet("probe", "--suite", str(suite), "--format", "json", timeout=60, env={"API_TOKEN": "t"})
+    run = run_stet("probe", "--suite", str(suite), "--format", "json", timeout=200, env={"API_TOKEN": "t"})
     assert run.returncode == 1, run  # the demo is not idempotent
     targets = json.loads(run.stdout)["targets"]
     assert [target["target"] for target in targets] == ["charges", "charges, as pasted"]
@@ -101,7 +102,7 @@ def test_every_format_says_the_same(start_demo):
     demo = start_demo()
     arguments = ["probe", "POST", f"{demo.url}/charges", "-d", BODY, "--effects", "GET /charges", "--count", "/data",
                  "--check", "repeat", "--check", "no-key", "--check", "new-intent", "--check", "kill"]
-    outputs = {format: run_stet(*arguments, "--format", format, timeout=60) for format in ("text", "json", "junit", "markdown")}
+    outputs = {format: run_stet(*arguments, "--format", format, timeout=200) for format in ("text", "json", "junit", "markdown")}
     assert {run.returncode for run in outputs.values()} == {1}
     last = "NOT safe to retry: 1 of 3 checks failed. The worst: a request that was sent twice took effect twice."
     assert outputs["text"].stdout.splitlines()[-1] == last
@@ -256,14 +257,11 @@ def test_kill_and_start_by_the_users_own_commands(tmp_path):
 
     port = free_port()
     server = ROOT / "examples" / "servers" / "right.py"
-    start = f"python3 {server} --port {port} --db {tmp_path}/x.db >/dev/null 2>&1 & echo $! > {tmp_path}/pid"
+    start = f"sh -c 'echo $$ >{tmp_path}/pid; exec python3 {server} --port {port} --db {tmp_path}/x.db' >/dev/null 2>&1 &"
     kill = f"kill -9 $(cat {tmp_path}/pid)"
     subprocess.run(["sh", "-c", start], check=True)
     try:
-        deadline = time.monotonic() + 20
-        while socket.socket().connect_ex(("127.0.0.1", port)) != 0:
-            assert time.monotonic() < deadline
-            time.sleep(0.05)
+        wait_until(lambda: socket.socket().connect_ex(("127.0.0.1", port)) == 0, 40)
         verdict = probe("POST", f"http://127.0.0.1:{port}/charges", "-d", '{"amount":1}', "--effects", "GET /charges", "--count",
                         "/data", "--check", "kill", "--rounds", "4", "--kill", kill, "--start", start)
         assert verdict.exit_code == 0 and verdict.named("pass") == {"kill"}, verdict

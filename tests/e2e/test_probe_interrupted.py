@@ -10,7 +10,8 @@ import time
 
 import pytest
 from support.ports import free_port
-from support.processes import BINARY
+from support.processes import BINARY, START_SECONDS
+from support.upstream import wait_until
 
 SERVERS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "servers"
 
@@ -18,13 +19,6 @@ SERVERS = pathlib.Path(__file__).resolve().parents[2] / "examples" / "servers"
 def listens(port):
     with socket.socket() as caller:
         return caller.connect_ex(("127.0.0.1", port)) == 0
-
-
-def wait_until(true, what, within=20):
-    deadline = time.monotonic() + within
-    while not true():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
 
 
 class Running:
@@ -37,9 +31,9 @@ class Running:
             [BINARY, "probe", "POST", f"http://127.0.0.1:{self.port}/charges", "-d", '{"amount":1}', "--effects", "GET /charges",
              "--count", "/data", "--rounds", "10000", "--format", "json", *started_by(self.server)],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        wait_until(lambda: listens(self.port), "the server did not start")
+        wait_until(lambda: listens(self.port), START_SECONDS, lambda: "the server did not start")
 
-    def ends_by(self, number, within=8):
+    def ends_by(self, number, within=20):
         self.child.send_signal(number)
         out, err = self.child.communicate(timeout=within)
         return self.child.returncode, out, err
@@ -75,7 +69,7 @@ def test_a_suite_is_not_gone_on_with(tmp_path):
         child = subprocess.Popen([BINARY, "probe", "--suite", str(suite), "--format", "json"], stdout=subprocess.PIPE, text=True)
         connection, _ = silent.accept()
         child.send_signal(signal.SIGTERM)
-        out, _ = child.communicate(timeout=8)
+        out, _ = child.communicate(timeout=20)
         connection.close()
     assert child.returncode == 3 and json.loads(out)["target"] == "first", out
 
@@ -83,12 +77,12 @@ def test_a_suite_is_not_gone_on_with(tmp_path):
 def test_the_users_own_server_is_left_running(tmp_path):
     """--kill and --start are for a server that was there before the probe: it is there afterwards."""
     pid = tmp_path / "pid"
-    start = f"{{0}} >/dev/null 2>&1 & echo $! > {pid}"
+    start = f"sh -c 'echo $$ >{pid}; exec {{0}}' >/dev/null 2>&1 &"
     kill = f"kill -9 $(cat {pid})"
 
     def started_by(server):
         subprocess.run(["sh", "-c", start.format(server)], check=True)
-        wait_until(lambda: listens(int(server.split("--port ")[1].split()[0])), "the server did not start")
+        wait_until(lambda: listens(int(server.split("--port ")[1].split()[0])), START_SECONDS, lambda: "the server did not start")
         return ["--kill", kill, "--start", start.format(server), "--check", "kill"]
 
     probe = Running(tmp_path, started_by)
@@ -96,6 +90,6 @@ def test_the_users_own_server_is_left_running(tmp_path):
         time.sleep(1)
         status, _, err = probe.ends_by(signal.SIGTERM)
         assert status == 3, err
-        wait_until(lambda: listens(probe.port), "the server did not come back")
+        wait_until(lambda: listens(probe.port), START_SECONDS, lambda: "the server did not come back")
     finally:
         subprocess.run(["sh", "-c", kill], check=False)

@@ -49,7 +49,7 @@ def test_the_probe_passes_when_the_gateway_and_the_service_are_killed_together(l
 def test_the_probe_passes_a_service_behind_the_gateway_that_is_killed(database, tmp_path):
     service = joined.Service("python", "behind_gateway", database)
     kill, start = service.hooks(tmp_path)
-    subprocess.run(start, shell=True, check=True, timeout=20)
+    subprocess.run(start, shell=True, check=True, timeout=60)
     gateway = Gateway(tmp_path, service.url, CONFIG, store=database)
     try:
         gateway.start()

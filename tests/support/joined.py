@@ -95,7 +95,7 @@ class Service:
         directory = pathlib.Path(directory)
         (directory / "start.sh").write_text(
             f"#!/bin/sh\nexport {self.in_shell().rsplit(' ', len(self.command))[0]}\n"
-            f"setsid {' '.join(self.command)} >>'{directory}/service.log' 2>&1 </dev/null &\necho $! >'{directory}/pid'\n"
+            f"setsid sh -c 'echo $$ >\"$0\"; exec \"$@\"' '{directory}/pid' {' '.join(self.command)} >>'{directory}/service.log' 2>&1 </dev/null &\n"
             f"for i in $(seq 200); do curl -sf -o /dev/null {self.url}/charges && exit 0; sleep 0.05; done; exit 1\n")
         os.chmod(directory / "start.sh", 0o755)
         return f"kill -9 $(cat '{directory}/pid')", f"'{directory}/start.sh'"
