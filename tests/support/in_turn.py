@@ -42,10 +42,10 @@ class Both:
         for process in self.processes:
             process.kill()
 
-    def wait(self, within=15):
+    def wait(self, within=30):
         return max((process.wait(within) for process in self.processes), key=abs)
 
-    def stop(self, within=15):
+    def stop(self, within=30):
         return max((process.stop(within) for process in self.processes), key=abs)
 
 
@@ -123,7 +123,7 @@ class InTurn:
     def kill(self):
         self.process.kill()
 
-    def stop(self, within=20):
+    def stop(self, within=30):
         for gateway in self.both:
             gateway.process.signal(15)
         return self.process.wait(within)

@@ -285,7 +285,7 @@ class Cluster(Server):
         for server in [*self.around, self]:
             server.stop(signal.SIGQUIT, 10)
         self.guard.stdin.close()
-        self.guard.wait(20)
+        self.guard.wait(60)
         shutil.rmtree(self.home, ignore_errors=True)
 
 

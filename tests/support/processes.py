@@ -85,16 +85,16 @@ class Process:
     def kill(self):
         """SIGKILL, and waits for the end."""
         self.child.kill()
-        self.child.wait(10)
+        self.child.wait(30)
         self.reader.join(5)
 
-    def wait(self, within=15):
+    def wait(self, within=30):
         """The exit status."""
         status = self.child.wait(within)
         self.reader.join(5)
         return status
 
-    def stop(self, within=15):
+    def stop(self, within=30):
         """SIGTERM; the exit status."""
         if self.is_running():
             self.signal(signal.SIGTERM)
@@ -194,7 +194,7 @@ class Gateway:
     def kill(self):
         self.process.kill()
 
-    def stop(self, within=20):
+    def stop(self, within=30):
         return self.process.stop(within)
 
     def reload(self, config):
