@@ -1,6 +1,7 @@
 #include "gateway/gateway.hpp"
 
 #include <algorithm>
+#include <latch>
 #include <thread>
 
 #include "gateway/session.hpp"
@@ -76,12 +77,16 @@ Expected<void, std::string> Gateway::reload(std::shared_ptr<const config::Config
   }
   shared_.running.set_limits(waiters(*config));
   shared_.bodies.set_limit(config->limits.buffered_bodies);
+  // Once we say that it is in use, no worker begins a request with the old one.
+  const auto all = std::make_shared<std::latch>(static_cast<std::ptrdiff_t>(stations_.size()));
   for (const auto& station : stations_) {
-    station->worker.post([&station = *station, snapshot] {
+    station->worker.post([&station = *station, snapshot, all] {
       station.snapshot = snapshot;
       station.upstreams.use(snapshot->tls());
+      all->count_down();
     });
   }
+  all->wait();
   return {};
 }
 

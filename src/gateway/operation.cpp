@@ -67,9 +67,9 @@ void Operation::finish() {
   wake_at_.reset();
   pause_ends_.reset();
   running_.release();
-  waiting_.release();
   say_late_end();
   stop_polling(still_in_progress() ? RunningOperations::Polled::left : RunningOperations::Polled::seen);
+  waiting_.release();  // counted for as long as its place is taken
   if (registered_ == Registered::yes) station_.shared.running.end(here(), exchange_.last_word());
   self_.reset();
 }
@@ -161,8 +161,8 @@ void Operation::perform(action::Refingerprint& action) {
 void Operation::perform(action::Forward& action) {
   station_.shared.running.begin(exchange_.id());
   registered_ = Registered::yes;
-  waiting_.release();
   stop_polling(RunningOperations::Polled::seen);  // who waits here waits for us now
+  waiting_.release();
   running_ = admin::Held(station_.shared.metrics.process.in_flight);
   facts_.attempt = action.token.attempt;
   const config::UpstreamUrl& upstream = station_.next_upstream(*request_.received->snapshot);
@@ -274,10 +274,10 @@ void Operation::stop_polling(RunningOperations::Polled how) {
 
 void Operation::perform(action::StopWaiting&) {
   pause_ends_.reset();
-  waiting_.release();
   if (ticket_) station_.shared.running.leave(exchange_.id(), *ticket_);
   ticket_.reset();
   stop_polling(RunningOperations::Polled::left);
+  waiting_.release();
 }
 
 // ---- the caller ----

@@ -10,6 +10,7 @@ import time
 import pytest
 from support.concurrently import background
 from support.http_client import Client, Closed, Connection, wire
+from support.one_thread import standing_still, threads
 from support.processes import BINARY, Process, run_stet
 from support.stores import about_one_process, about_sqlite
 from support.upstream import Gate, wait_until
@@ -229,6 +230,18 @@ def test_a_reload_says_what_waits_for_a_restart(start_gateway, upstream):
     gateway.reload('store_options.free_space_floor = "2MiB"\n')
     (event,) = gateway.events("reload-needs-restart")
     assert "store_options" in json.dumps(event)
+
+
+@about_one_process("a process's threads")
+def test_a_reload_is_said_to_be_in_use_once_every_worker_uses_it(start_gateway, upstream):
+    gateway = start_gateway()
+    gateway.write_config('[[route]]\nmatch = "POST /charges"\nkey = "required"\n')
+    with standing_still(threads(gateway.process.pid, "stet-worker")[-1]):
+        gateway.process.signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert gateway.reload_events() == []
+    wait_until(gateway.reload_events)
+    assert gateway.client(AUTH).post().problem == "key-missing"
 
 
 def test_a_running_operation_survives_a_reload(start_gateway, upstream, key):
