@@ -63,15 +63,15 @@ def serve():
         server.server_close()
 
 
-def ask(url, *arguments):
+def ask(url, *arguments, within=20):
     begun = time.monotonic()
     verdict = probe("POST", url, "-d", '{"amount":1}', "--effects", "GET /", "--check", "at-once", *arguments)
-    assert time.monotonic() - begun < 20, "it waited for connections that the API does not take"
+    assert time.monotonic() - begun < within, "it waited for connections that the API does not take"
     return verdict.exit_code, verdict.checks["at-once"]
 
 
 def test_a_short_queue_of_connections_is_no_fault_and_is_named(serve):
-    status, check = ask(f"http://127.0.0.1:{serve()}/charges", "--rounds", "20")
+    status, check = ask(f"http://127.0.0.1:{serve()}/charges", "--rounds", "20", within=60)
     assert (status, check["result"]) == (0, "pass"), check
     # One more than the queue's size, as Linux counts, and the one that is served if it has been taken from the queue by then.
     sent = re.fullmatch(r"sent (6|7|6 to 7) equal requests at the same moment, 20 times", check["did"])
