@@ -189,17 +189,21 @@ class Server:
     def create_database(self, name=None, template=None):
         """Its name. A template must not have connections."""
         name = name or f"t{os.getpid()}_{next(_numbers)}"
-        self.execute(f'create database "{name}"' + (f' template "{template}"' if template else ""))
+        self.execute_when_free(f'create database "{name}"' + (f' template "{template}"' if template else ""))
         return name
 
     def drop_database(self, name):
+        self.execute_when_free(f'drop database if exists "{name}" with (force)')
+
+    def execute_when_free(self, statement):
+        """What needs a database that nobody is connected to. PostgreSQL waits five seconds for those to leave who end, or whom
+        it ends (autovacuum); on a loaded machine they are still there then."""
         import psycopg2
 
         for last in (False, False, True):
             try:
-                self.execute(f'drop database if exists "{name}" with (force)')
-                return
-            except psycopg2.errors.ObjectInUse:  # a loaded machine: those who were told to leave are still there after five seconds
+                return self.execute(statement)
+            except psycopg2.errors.ObjectInUse:
                 if last:
                     raise
 

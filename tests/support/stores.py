@@ -49,7 +49,7 @@ def template(on):
             making = on.create_database()
             done = run_stet("schema", "apply", "--store", on.url(making))
             assert done.returncode == 0, done.stdout + done.stderr
-            sql.execute(f'alter database "{making}" rename to "{name}"')
+            on.execute_when_free(f'alter database "{making}" rename to "{name}"')
     return name
 
 
