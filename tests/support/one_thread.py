@@ -7,7 +7,7 @@ import pathlib
 
 import pytest
 
-ATTACH, DETACH = 16, 17  # of ptrace
+SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17  # of ptrace
 WALL = 0x40000000  # waitpid: threads, too
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -22,7 +22,7 @@ def threads(pid, name):
 @contextlib.contextmanager
 def standing_still(thread):
     """A tracer stops it, which is told of that thread alone; SIGSTOP would stop them all."""
-    if libc.ptrace(ATTACH, thread, None, None) != 0:
+    if libc.ptrace(SEIZE, thread, None, None) != 0 or libc.ptrace(INTERRUPT, thread, None, None) != 0:
         pytest.skip(f"threads cannot be stopped here (ptrace): {os.strerror(ctypes.get_errno())}")
     os.waitpid(thread, WALL)
     try:
