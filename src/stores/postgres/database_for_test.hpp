@@ -32,7 +32,20 @@ class TestDatabase {
   TestDatabase() : name_("stet_test_" + std::to_string(::getpid()) + "_" + std::to_string(count_++)) {
     admin("CREATE DATABASE " + name_);
   }
-  ~TestDatabase() { admin("DROP DATABASE " + name_ + " WITH (FORCE)"); }
+  // On a loaded machine those who are told to leave may be there when the server has waited for them for five
+  // seconds.
+  ~TestDatabase() {
+    for (int tries = 1;; ++tries) {
+      try {
+        admin("DROP DATABASE " + name_ + " WITH (FORCE)");
+        return;
+      } catch (const PgError& error) {
+        if (tries < 6 && error.sqlstate() == "55006") continue;
+        ADD_FAILURE() << error.what();
+        return;
+      }
+    }
+  }
   TestDatabase(const TestDatabase&) = delete;
   TestDatabase& operator=(const TestDatabase&) = delete;
 
@@ -51,7 +64,7 @@ class TestDatabase {
 
  private:
   static void admin(const std::string& text) {
-    Connection connection = Connection::open(test_server(), std::chrono::seconds(20));
+    Connection connection = Connection::open(test_server(), std::chrono::seconds(60));
     connection.run(text.c_str());
   }
 
