@@ -55,31 +55,31 @@ def test_no_connection_left(start_gateway, upstream, key):
         client = gateway.client(ALICE)
         first = client.post(key=key)
         assert first.status == 201, first
-        with contextlib.ExitStack() as others:
+        # The administrator comes first, as who is being refused takes up the last place for a moment; and stays, as whose connection
+        # ends makes room for whoever comes next.
+        with cluster.connect() as admin, admin.cursor() as sql, contextlib.ExitStack() as others:
             def take_them_all():
                 with contextlib.suppress(psycopg2.OperationalError):
                     while True:
                         others.enter_context(cluster.connect(name, user="gateway"))
 
+            # The pool's own connections are ended, and others are faster.
+            without = 0
+            while without < 20:
+                take_them_all()
+                sql.execute("select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = 'gateway' and "
+                            "application_name like 'stet%'")
+                without = without + 1 if sql.fetchone() == (0,) else 0
+                time.sleep(0.05)
             take_them_all()
-            # The pool's own connections are ended by an administrator, and others are faster.
-            with cluster.connect() as admin, admin.cursor() as sql:
-                without = 0
-                while without < 20:
-                    sql.execute("select count(pg_terminate_backend(pid)) from pg_stat_activity where usename = 'gateway' and "
-                                "application_name like 'stet%'")
-                    without = without + 1 if sql.fetchone() == (0,) else 0
-                    take_them_all()
-                    time.sleep(0.05)
-                # While the administrator stays: whose connection ends, makes room for whoever comes first.
-                began = time.monotonic()
-                refused = client.post(key=f"{key}-refused")
-                assert refused_clearly(refused) and time.monotonic() - began < 10, refused
-                assert not [r for r in upstream.seen if r.key == f"{key}-refused"]
-                # A second gateway says what is wrong, and ends.
-                other = Process([BINARY, "serve", "--upstream", upstream.url, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
-                                 "--store", url])
-                assert other.wait(20) == 3 and "connection" in other.output(), other.output()
+            began = time.monotonic()
+            refused = client.post(key=f"{key}-refused")
+            assert refused_clearly(refused) and time.monotonic() - began < 10, refused
+            assert not [r for r in upstream.seen if r.key == f"{key}-refused"]
+            # A second gateway says what is wrong, and ends.
+            other = Process([BINARY, "serve", "--upstream", upstream.url, "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0",
+                             "--store", url])
+            assert other.wait(20) == 3 and "connection" in other.output(), other.output()
         works_again(client, f"{key}-after")
         assert client.post(key=key).body == first.body
 
