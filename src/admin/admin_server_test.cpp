@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <condition_variable>
 
 #include "stores/memory/memory_store.hpp"
@@ -44,7 +45,10 @@ class Client {
  private:
   bool read_some() {
     char piece[4096];
-    const ssize_t got = ::recv(fd_, piece, sizeof piece, 0);
+    ssize_t got = 0;
+    do {
+      got = ::recv(fd_, piece, sizeof piece, 0);
+    } while (got < 0 && errno == EINTR);  // with a time limit also when the process stood still
     if (got > 0) received_.append(piece, static_cast<std::size_t>(got));
     return got > 0;
   }
