@@ -62,10 +62,10 @@ class Writers:
         return out
 
     def settle(self, within=60):
-        """Sends every key until it has ended: key → its last answer."""
-        end = time.monotonic() + within
+        """Sends every key until it has ended, each for so long at the most: key → its last answer."""
         last = {}
         for key in list(self.answers):
+            end = time.monotonic() + within
             while True:
                 answer = self.send(key)
                 if answer is not None and (answer.outcome in ("completed", "replayed") or answer.problem == "outcome-unknown"):

@@ -92,7 +92,7 @@ class Server:
         return subprocess.run([str(BIN / "pg_isready"), "-q", "-h", str(self.directory), "-p", str(PORT)],
                               cwd="/").returncode == 0
 
-    def start(self, within=30):
+    def start(self, within=60):
         """Started, and takes connections. Tries again while processes of a killed postmaster are still leaving."""
         end = time.monotonic() + within
         self.launch()
@@ -239,7 +239,7 @@ class Server:
 
     def make_synchronous(self, name="standby"):
         self.set(synchronous_standby_names=name)
-        end = time.monotonic() + 10
+        end = time.monotonic() + 30
         while not self.query("select 1 from pg_stat_replication where application_name = %s and sync_state = 'sync'", (name,)):
             assert time.monotonic() < end, "the standby does not become synchronous"
             time.sleep(0.05)
