@@ -12,7 +12,7 @@ SHORT = 'sweep_every = "200ms"\n[defaults]\nretention = "300ms"\n'
 
 def swept(gateway, client, key):
     """Waits until the record is no longer completed, looking only through the operators' door."""
-    wait_until(lambda: all(o["state"] != "completed" for o in gateway.operations()), 10)
+    wait_until(lambda: all(o["state"] != "completed" for o in gateway.operations()))
 
 
 def test_a_swept_key_within_its_tombstone_is_409_key_expired(start_gateway, upstream, key):
@@ -31,7 +31,7 @@ def test_without_a_tombstone_a_swept_key_is_a_new_operation(start_gateway, upstr
     gateway = start_gateway(SHORT + 'tombstone = "0s"\n')
     client = gateway.client(AUTH)
     assert client.post(key=key).status == 201
-    wait_until(lambda: gateway.operations() == [], 10)
+    wait_until(lambda: gateway.operations() == [])
     answer = client.post(key=key)
     assert answer.status == 201 and answer.outcome == "completed"
     assert len(upstream.effects) == 2
@@ -41,8 +41,8 @@ def test_past_its_tombstone_a_key_is_a_new_operation(start_gateway, upstream, ke
     gateway = start_gateway(SHORT + 'tombstone = "2s"\n')  # long enough to be seen by whoever looks seldom
     client = gateway.client(AUTH)
     assert client.post(key=key).status == 201
-    wait_until(lambda: client.post(key=key).problem == "key-expired", 10)
-    wait_until(lambda: client.post(key=key).outcome == "completed", 20)
+    wait_until(lambda: client.post(key=key).problem == "key-expired")
+    wait_until(lambda: client.post(key=key).outcome == "completed")
     assert len(upstream.effects) == 2
 
 

@@ -95,7 +95,7 @@ def test_claims_beside_a_sweep_get_true_answers(start_gateway, upstream, key):
     assert wrong == []
     assert slowest[0] < 5
     assert len(upstream.effects) > 20
-    wait_until(lambda: gateway.operations() == [], 10)
+    wait_until(lambda: gateway.operations() == [])
 
 
 def test_retention_forever_is_never_swept(start_gateway, upstream, key):
@@ -128,7 +128,7 @@ def test_tombstones_and_answers_survive_a_kill_and_a_restart(start_gateway, upst
     for i in range(50):
         assert client.post("/short", key=f"{key}-s{i}").status == 201
         assert client.post("/long", key=f"{key}-l{i}").status == 201
-    wait_until(lambda: all(o["state"] != "completed" for o in gateway.operations("?limit=1000") if o["path"] == "/short"), 10)
+    wait_until(lambda: all(o["state"] != "completed" for o in gateway.operations("?limit=1000") if o["path"] == "/short"))
     for end in (gateway.kill, gateway.stop):
         end()
         gateway.restart()

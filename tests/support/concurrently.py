@@ -36,8 +36,8 @@ def all_at_once(count, function):
     barrier = threading.Barrier(count)
 
     def run(i):
-        barrier.wait(10)
+        barrier.wait(30)
         return function(i)
 
     calls = [background(run, i) for i in range(count)]
-    return [call.result(30) for call in calls]
+    return [call.result(60) for call in calls]
