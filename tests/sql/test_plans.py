@@ -176,6 +176,7 @@ def test_what_is_open_is_found_without_reading_what_is_completed(db, question):
 def test_nothing_that_searches_the_partitions_is_compiled_first(db):
     # Sixteen partitions cost more than jit_above_cost by the planner's reckoning: a second of compiling for milliseconds of work.
     assert db.value("select coalesce(string_agg(proname, ', '), '') from pg_proc where pronamespace = 'stet'::regnamespace"
-                    " and prokind = 'f' and proname in ('execute', 'run_claims', 'run_completes', 'sweep', 'find', 'fence', 'list')"
+                    " and prokind = 'f' and proname in ('execute', 'run_claims', 'run_completes', 'claim', 'complete', 'claim_as_app',"
+                    " 'complete_as_app', 'sweep', 'find', 'fence', 'list')"
                     " and not 'jit=off' = any(coalesce(proconfig, '{}'))") == ""
     assert db.value("select count(*) from stet.list(2::smallint, null, null, null, false, 100)") == 0

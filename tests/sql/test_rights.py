@@ -6,7 +6,7 @@ from transactions import raises
 
 ROLE = "stet_test_app"
 FUNCTIONS = ["claim", "take_over", "complete", "fence", "release", "renew", "advance", "emit", "receive", "claims_as_app",
-             "completes_as_app", "execute_as_app"]
+             "claim_as_app", "completes_as_app", "complete_as_app", "execute_as_app"]
 
 
 @pytest.fixture(scope="module")

@@ -101,6 +101,11 @@ const std::string& Array::bytes() {
   return bytes_;
 }
 
+std::optional<std::string> Array::element() const {
+  if (has_null_) return std::nullopt;
+  return bytes_.substr(kHead + sizeof(std::int32_t));
+}
+
 void Parameters::push(std::uint32_t type, const std::string* bytes) {
   types_.push_back(type);
   bytes_.push_back(bytes);
@@ -115,6 +120,15 @@ void Parameters::own(Type type, std::string bytes) {
 
 void Parameters::add(Array& array) {
   push(array.type(), &array.bytes());
+}
+
+void Parameters::add_element(const Array& array) {
+  if (auto element = array.element()) {
+    owned_.push_back(std::make_unique<std::string>(*std::move(element)));
+    push(array.element_type(), owned_.back().get());
+  } else {
+    push(array.element_type(), nullptr);
+  }
 }
 
 void Parameters::add(bool value) {

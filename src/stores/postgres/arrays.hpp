@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -40,6 +41,10 @@ class Array {
   std::uint32_t type() const;  // of the array
   const std::string& bytes();  // complete; nothing may be added afterwards
 
+  // Of an array of one: the element by itself; none: null.
+  std::uint32_t element_type() const { return static_cast<std::uint32_t>(element_); }
+  std::optional<std::string> element() const;
+
  private:
   void begin_element(std::size_t size);
 
@@ -54,6 +59,7 @@ class Array {
 class Parameters {
  public:
   void add(Array& array);
+  void add_element(const Array& array_of_one);
   void add(bool);
   void add(std::int16_t);
   void add(std::int32_t);

@@ -77,5 +77,20 @@ TEST(Parameters, point_to_what_they_were_given) {
   EXPECT_EQ(parameters.formats()[3], 1);
 }
 
+TEST(Parameters, take_the_element_of_an_array_of_one_by_itself) {
+  Array json(Type::jsonb);
+  json.add(std::string_view("[]"));
+  Array nothing(Type::bytea);
+  nothing.add_null();
+  Parameters parameters;
+  parameters.add_element(json);
+  parameters.add_element(nothing);
+  ASSERT_EQ(parameters.count(), 2);
+  EXPECT_EQ(parameters.types()[0], 3802U);
+  EXPECT_EQ(parameters.types()[1], 17U);
+  EXPECT_EQ(hex(std::string(parameters.values()[0], static_cast<std::size_t>(parameters.lengths()[0]))), "015b5d");
+  EXPECT_EQ(parameters.values()[1], nullptr);
+}
+
 }  // namespace
 }  // namespace stet::stores::postgres

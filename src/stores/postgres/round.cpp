@@ -161,6 +161,14 @@ std::string numbered(int from, int count) {
                 PgError::Connection::usable);
 }
 
+Row only_outcome(const PGresult* result) {
+  try {
+    return Row::outcome(result, 0);
+  } catch (const BadRow&) {
+    incomplete();
+  }
+}
+
 struct Texts {
   bool operator()(const command::Claim& c) const {
     return is_text(c.fingerprint.recipe) && is_text(c.method) && is_text(c.terms.scope_rule);
@@ -217,7 +225,7 @@ std::optional<Store::Failed> unfit(const Command& command) {
       "PostgreSQL keeps a recipe, a method, a scope rule and a recovery point as text: UTF-8 without NUL"};
 }
 
-Round::Round(std::span<const Command> batch, Places places, Foreign foreign) : batch_(batch) {
+Round::Round(std::span<const Command> batch, Places places, Foreign foreign, Single single) : batch_(batch) {
   for (const std::size_t place : places) {
     Places& list = std::holds_alternative<command::Claim>(batch[place])      ? claims_
                    : std::holds_alternative<command::Complete>(batch[place]) ? completes_
@@ -226,10 +234,11 @@ Round::Round(std::span<const Command> batch, Places places, Foreign foreign) : b
   }
   // stet.execute takes all lists; what takes one of them needs no others to be sent and read.
   const bool all = !others_.empty();
+  alone_ = single == Single::as_it_is && !all && claims_.size() + completes_.size() == 1;
   if (all || !claims_.empty()) write_claims();
   if (all || !completes_.empty()) write_completes();
   if (all) write_others();
-  for (Array& array : arrays_) parameters_.add(array);
+  for (Array& array : arrays_) alone_ ? parameters_.add_element(array) : parameters_.add(array);
   if (all || !claims_.empty()) parameters_.add(foreign == Foreign::wait);
 }
 
@@ -250,6 +259,11 @@ std::string Round::calls(Caller caller) const {
 }
 
 std::string Round::statement(Caller caller) const {
+  // Not SELECT * FROM: to unfold the outcome would cost the server more than to send it.
+  if (alone_) {
+    return (claims_.empty() ? "SELECT stet.complete_as_app(" : "SELECT stet.claim_as_app(") +
+           numbered(1, parameters_.count()) + ")";
+  }
   if (caller != Caller::gateway) return "SELECT * FROM " + calls(caller);
   // A configuration that is reloaded reaches connections that are open.
   return "SELECT *, CASE current_setting('synchronous_commit') WHEN 'off'"
@@ -370,7 +384,7 @@ Round::Told Round::read(const PGresult* result, std::vector<Store::Outcome>& out
   std::vector<bool> seen(batch_.size(), false);
   Told told;
   for (int i = 0; i < rows; ++i) {
-    const Row row(result, i);
+    const Row row = alone_ ? only_outcome(result) : Row(result, i);
     const std::size_t place = place_of(row);
     if (seen[place]) incomplete();
     seen[place] = true;

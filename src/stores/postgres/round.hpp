@@ -37,10 +37,14 @@ enum class Caller : std::uint8_t {
   session_of_application
 };
 
+// Whether a claim or a completion that is the only one of its round goes as it is, and not in lists of one:
+// what session_of_application may call for that is much cheaper.
+enum class Single : std::uint8_t { in_lists, as_it_is };
+
 class Round {
  public:
   // The batch must outlive this. `places` holds every (scope, key) once.
-  Round(std::span<const Command> batch, Places places, Foreign foreign);
+  Round(std::span<const Command> batch, Places places, Foreign foreign, Single single = Single::in_lists);
 
   std::string statement(Caller caller) const;
   Parameters& parameters() { return parameters_; }
@@ -72,6 +76,7 @@ class Round {
   Places claims_;
   Places completes_;
   Places others_;
+  bool alone_ = false;        // one command, as it is
   std::deque<Array> arrays_;  // where they are stays the same
   Parameters parameters_;
 };

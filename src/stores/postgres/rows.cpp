@@ -13,9 +13,47 @@ namespace {
   throw BadRow{std::move(what)};
 }
 
+// The type's columns, in its order.
+constexpr std::array<std::string_view, 22> kOutcome{
+    "list",       "n",           "verdict",      "attempt",      "maybe_executed", "recovery_point",
+    "nonce",      "state",       "fingerprint",  "recipe",       "method",         "path",
+    "scope_rule", "on_unknown",  "retention_ms", "tombstone_ms", "retry_after_ms", "status",
+    "headers",    "raw_headers", "body",         "expires_at_ms"};
+
+// What stands at the beginning of `bytes`, which it loses.
+std::string_view taken(std::string_view& bytes, std::size_t size) {
+  if (bytes.size() < size) bad("the outcome cannot be read");
+  const std::string_view begin = bytes.substr(0, size);
+  bytes.remove_prefix(size);
+  return begin;
+}
+
+std::int32_t taken_number(std::string_view& bytes) {
+  return big_endian<std::int32_t>(taken(bytes, sizeof(std::int32_t)));
+}
+
 }  // namespace
 
+// A composite value in binary is the number of its fields, then each one's type, size (-1: null) and bytes.
+Row Row::outcome(const PGresult* result, int row) {
+  Row read(result, row);
+  std::string_view bytes(PQgetvalue(result, row, 0), static_cast<std::size_t>(PQgetlength(result, row, 0)));
+  if (taken_number(bytes) != static_cast<std::int32_t>(kOutcome.size()))
+    bad("the outcome has another number of columns");
+  Fields& fields = read.outcome_.emplace();
+  for (auto& field : fields) {
+    taken_number(bytes);
+    const std::int32_t size = taken_number(bytes);
+    if (size >= 0) field = taken(bytes, static_cast<std::size_t>(size));
+  }
+  return read;
+}
+
 std::optional<std::string_view> Row::opt_bytes(const char* column) const {
+  if (outcome_) {
+    const auto* const at = std::ranges::find(kOutcome, std::string_view(column));
+    return at == kOutcome.end() ? std::nullopt : (*outcome_)[static_cast<std::size_t>(at - kOutcome.begin())];
+  }
   const int at = PQfnumber(result_, column);
   if (at < 0 || PQgetisnull(result_, row_, at) == 1) return std::nullopt;
   return std::string_view(PQgetvalue(result_, row_, at),

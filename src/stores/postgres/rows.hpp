@@ -20,6 +20,8 @@ struct BadRow {
 class Row {
  public:
   Row(const PGresult* result, int row) : result_(result), row_(row) {}
+  // Of a result whose one column is a stet.outcome.
+  static Row outcome(const PGresult* result, int row);
 
   // Each throws BadRow when the column has another size; `opt_…` gives nothing for NULL and for a column that
   // is not there.
@@ -42,8 +44,11 @@ class Row {
   Record record() const;                                          // of stet.find and stet.list
 
  private:
+  using Fields = std::array<std::optional<std::string_view>, 22>;
+
   const PGresult* result_;
   int row_;
+  std::optional<Fields> outcome_;
 };
 
 }  // namespace stet::stores::postgres

@@ -21,7 +21,7 @@ constexpr const char* kPresent = "SELECT to_regnamespace('stet') IS NOT NULL AS 
 constexpr const char* kVersion = "SELECT value FROM stet.meta WHERE name = 'schema_version'";
 constexpr const char* kGranted =
     "SELECT (has_schema_privilege($1, 'stet', 'USAGE') AND bool_and(has_function_privilege($1, oid, 'EXECUTE')))::text AS granted"
-    " FROM pg_proc WHERE pronamespace = 'stet'::regnamespace AND proname IN ('claim', 'complete', 'claims_as_app', 'completes_as_app', 'execute_as_app')";
+    " FROM pg_proc WHERE pronamespace = 'stet'::regnamespace AND proname IN ('claim', 'complete', 'claims_as_app', 'claim_as_app', 'completes_as_app', 'complete_as_app', 'execute_as_app')";
 constexpr const char* kPartitions =
     "SELECT count(*) AS partitions, (SELECT value FROM stet.meta WHERE name = 'partitions') AS wanted"
     " FROM pg_inherits WHERE inhparent = to_regclass('stet.operations')";

@@ -25,6 +25,10 @@ pg::Caller caller(const SessionOptions& options) {
                                                          : pg::Caller::session_of_application;
 }
 
+pg::Single single(const SessionOptions& options) {
+  return options.rights == SessionOptions::Rights::owner ? pg::Single::in_lists : pg::Single::as_it_is;
+}
+
 // What `run` needs: a connection that is there, idle or in a transaction that has not failed.
 void check(PGconn* connection) {
   switch (PQtransactionStatus(connection)) {
@@ -69,7 +73,7 @@ std::vector<Store::Outcome> Session::execute(std::span<const Command> batch) {
     }
   }
   for (pg::Places& places_of_round : pg::rounds_of(batch, std::move(places))) {
-    pg::Round round(batch, std::move(places_of_round), foreign(options_));
+    pg::Round round(batch, std::move(places_of_round), foreign(options_), single(options_));
     const pg::ResultPtr result = run(connection_, round.statement(caller(options_)).c_str(), round.parameters());
     round.read(result.get(), outcomes);
   }

@@ -1,28 +1,40 @@
 -- Claims of a batch, each (scope, key) once. Part of stet.execute, and called by itself for a batch of nothing else.
 --
+-- From this file and the next, stet.run_claim, lock_for_session, enter_claim and run_complete are made as well: the same text
+-- for one command of a service's transaction. Its subscripts are struck, and every line that ends in "batch"; what follows
+-- "alone:" takes their place (schema.cpp does it).
+--
 -- Whoever inserts a row holds its advisory lock to the end of the transaction. Who has the lock and then looks, in
 -- a statement of its own, sees all that was committed; so the INSERT meets nobody's row and waits for nobody. That
 -- a key is given once is up to the unique index alone: should the lock fail of its purpose, the INSERT fails.
 CREATE FUNCTION stet.run_claims(
   c_scope bytea[], c_key bytea[], c_nonce uuid[], c_fingerprint bytea[], c_recipe text[], c_method text[],
   c_path bytea[], c_scope_rule text[], c_on_unknown smallint[], c_retention_ms bigint[], c_tombstone_ms bigint[],
-  c_lease_ms bigint[], wait boolean, in_session boolean)
+  c_lease_ms bigint[], wait boolean
+  , in_session boolean  -- batch
+)
 RETURNS SETOF stet.outcome
-LANGUAGE plpgsql SECURITY DEFINER AS $$
+LANGUAGE plpgsql
+SECURITY DEFINER  -- batch
+AS $$
 DECLARE
-  total    integer := cardinality(c_scope);
-  ids      uuid[] := '{}';
+  total    integer := cardinality(c_scope);  -- batch
+  ids      uuid[] := '{}';  -- batch
+  -- alone: total integer := 1;
+  -- alone: ids uuid := stet.operation_id(c_scope, c_key);
   free     integer[] := '{}';  -- whose lock is ours
   entered  integer[] := '{}';  -- of these, nobody's yet
   again    integer[];          -- ours already: the first reply was lost
   attempts integer[];
   at       timestamptz;
+  -- alone: said stet.outcome;
 BEGIN
-  FOR i IN 1 .. total LOOP
-    ids := ids || stet.operation_id(c_scope[i], c_key[i]);
-    IF NOT in_session AND pg_try_advisory_xact_lock(stet.lock_number(ids[i])) THEN free := free || i; END IF;
-  END LOOP;
-  IF in_session THEN free := stet.locks_for_session(c_scope, c_key, ids, wait); END IF;
+  FOR i IN 1 .. total LOOP  -- batch
+    ids := ids || stet.operation_id(c_scope[i], c_key[i]);  -- batch
+    IF NOT in_session AND pg_try_advisory_xact_lock(stet.lock_number(ids[i])) THEN free := free || i; END IF;  -- batch
+  END LOOP;  -- batch
+  IF in_session THEN free := stet.locks_for_session(c_scope, c_key, ids, wait); END IF;  -- batch
+  -- alone: free := stet.lock_for_session(c_scope, c_key, ids, wait);
 
   IF free <> '{}' THEN
     at := stet.clock();
@@ -41,22 +53,24 @@ BEGIN
     FOR i IN 1 .. cardinality(entered) LOOP
       RETURN NEXT stet.claimed(1, entered[i], 1, false, '');
     END LOOP;
-    IF cardinality(entered) = total THEN RETURN; END IF;
+    IF cardinality(entered) = total THEN RETURN; END IF;  -- batch
   END IF;
 
   at := stet.clock();
   SELECT array_agg(n) FILTER (WHERE o.attempt IS NOT NULL), array_agg(o.attempt ORDER BY n) INTO again, attempts
-    FROM generate_series(1, total) n
+    FROM generate_series(1, total) n  -- batch
+    -- alone: FROM (SELECT 1 AS n) n
     LEFT JOIN LATERAL (
            SELECT o.attempt FROM stet.operations o
             WHERE o.scope = c_scope[n] AND o.key = c_key[n] AND o.state = 0 AND o.nonce = c_nonce[n] OFFSET 0) o
            ON n <> ALL (entered);
   IF again IS NOT NULL THEN
     SELECT array_agg(v.n) FILTER (WHERE v.verdict = 8) INTO again
-      FROM stet.run_renewals(again, c_scope, c_key, c_nonce, attempts, c_lease_ms) v;
+      FROM stet.run_renewals(again, c_scope, c_key, c_nonce, attempts, c_lease_ms) v;  -- batch
+      -- alone: FROM stet.run_renewals(again, ARRAY[c_scope], ARRAY[c_key], ARRAY[c_nonce], attempts, ARRAY[c_lease_ms]) v;
   END IF;
 
-  RETURN QUERY
+  RETURN QUERY  -- batch
     SELECT 1::smallint, s.n::integer, s.verdict::smallint,
            CASE WHEN s.verdict IN (1, 5, 6) THEN s.attempt END,
            CASE WHEN s.verdict IN (1, 5, 6) THEN s.maybe_executed END,
@@ -78,6 +92,7 @@ BEGIN
            CASE WHEN s.verdict = 2 THEN s.raw_headers END,
            CASE WHEN s.verdict = 2 THEN s.body END,
            CASE WHEN s.verdict = 2 THEN stet.milliseconds(s.expires_at) END
+      -- alone: INTO STRICT said
       FROM (
         SELECT n, o.*, l.lease_until,
                CASE WHEN o.scope IS NULL THEN 10  -- being claimed, or gone just now
@@ -89,7 +104,8 @@ BEGIN
                     WHEN l.lease_until > at THEN 3
                     ELSE 5
                END AS verdict
-          FROM generate_series(1, total) n
+          FROM generate_series(1, total) n  -- batch
+          -- alone: FROM (SELECT 1 AS n) n
           LEFT JOIN LATERAL (
                  SELECT * FROM stet.operations o WHERE o.scope = c_scope[n] AND o.key = c_key[n] OFFSET 0) o ON true
           LEFT JOIN LATERAL (
@@ -98,6 +114,7 @@ BEGIN
                ON o.state = 0
          WHERE n <> ALL (entered)
         OFFSET 0) s;
+  -- alone: RETURN said;
 END
 $$;
 
@@ -107,19 +124,21 @@ CREATE FUNCTION stet.locks_for_session(c_scope bytea[], c_key bytea[], ids uuid[
 LANGUAGE plpgsql AS $$
 DECLARE
   free   integer[] := '{}';
-  absent integer;
+  absent integer;  -- batch
+  -- alone: absent integer := 1;
 BEGIN
-  PERFORM stet.be_durable();
-  FOR absent IN
-    SELECT n FROM generate_series(1, cardinality(c_scope)) n
-     WHERE NOT EXISTS (SELECT FROM stet.operations o WHERE o.scope = c_scope[n] AND o.key = c_key[n] OFFSET 0)
-     ORDER BY c_scope[n], c_key[n]
-  LOOP
+  IF current_setting('synchronous_commit') = 'off' THEN PERFORM stet.be_durable(); END IF;
+  FOR absent IN  -- batch
+    SELECT n FROM generate_series(1, cardinality(c_scope)) n  -- batch
+     WHERE NOT EXISTS (SELECT FROM stet.operations o WHERE o.scope = c_scope[n] AND o.key = c_key[n] OFFSET 0)  -- batch
+     ORDER BY c_scope[n], c_key[n]  -- batch
+  LOOP  -- batch
     BEGIN
-      IF wait THEN
+      IF NOT pg_try_advisory_xact_lock(stet.lock_number(ids[absent])) THEN
+        -- alone: PERFORM FROM stet.operations o WHERE o.scope = c_scope AND o.key = c_key;
+        -- alone: IF FOUND THEN RAISE SQLSTATE 'STET0'; END IF;
+        IF NOT wait THEN RAISE SQLSTATE 'STET0'; END IF;
         PERFORM pg_advisory_xact_lock(stet.lock_number(ids[absent]));
-      ELSIF NOT pg_try_advisory_xact_lock(stet.lock_number(ids[absent])) THEN
-        CONTINUE;
       END IF;
       PERFORM FROM stet.operations o WHERE o.scope = c_scope[absent] AND o.key = c_key[absent];
       IF FOUND THEN RAISE SQLSTATE 'STET0'; END IF;
@@ -127,12 +146,13 @@ BEGIN
     EXCEPTION WHEN SQLSTATE 'STET0' THEN
       NULL;
     END;
-  END LOOP;
+  END LOOP;  -- batch
   RETURN free;
 END
 $$;
 
--- Those of `free` that are nobody's yet: all of them are entered, or the statement fails.
+-- Those of `free` that are nobody's yet: all of them are entered, or the statement fails. (Alone it needs not look: what
+-- lock_for_session calls free it has seen to be absent since it has the lock.)
 CREATE FUNCTION stet.enter_claims(
   c_scope bytea[], c_key bytea[], ids uuid[], c_nonce uuid[], c_fingerprint bytea[], c_recipe text[], c_method text[],
   c_path bytea[], c_scope_rule text[], c_on_unknown smallint[], c_retention_ms bigint[], c_tombstone_ms bigint[],
@@ -142,10 +162,11 @@ LANGUAGE plpgsql AS $$
 DECLARE
   these integer[];
 BEGIN
-  WITH absent AS MATERIALIZED (
-    SELECT c.n, c.scope, c.key
-      FROM (SELECT n, c_scope[n] AS scope, c_key[n] AS key FROM unnest(free) n OFFSET 0) c
-     WHERE NOT EXISTS (SELECT FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0)),
+  WITH absent AS MATERIALIZED (  -- batch
+    SELECT c.n, c.scope, c.key  -- batch
+      FROM (SELECT n, c_scope[n] AS scope, c_key[n] AS key FROM unnest(free) n OFFSET 0) c  -- batch
+     WHERE NOT EXISTS (SELECT FROM stet.operations o WHERE o.scope = c.scope AND o.key = c.key OFFSET 0)),  -- batch
+  -- alone: WITH absent AS NOT MATERIALIZED (SELECT 1 AS n, c_scope AS scope, c_key AS key),
   entered AS (
     INSERT INTO stet.operations (
         scope, key, id, nonce, created_at, sweep_at, retention_ms, tombstone_ms, attempt, state, on_unknown,
@@ -160,7 +181,8 @@ BEGIN
       SELECT scope, key, c_nonce[n], 1, stet.lease_end(at, c_lease_ms[n]) FROM absent
       ON CONFLICT (scope, key) DO UPDATE
         SET nonce = excluded.nonce, attempt = excluded.attempt, lease_until = excluded.lease_until)
-  SELECT coalesce(array_agg(n), '{}') INTO these FROM absent;
+  SELECT coalesce(array_agg(n), '{}') INTO these FROM absent;  -- batch
+  -- alone: SELECT free INTO these;
   RETURN these;
 END
 $$;

@@ -18,15 +18,25 @@ $$;
 -- out has no answer.
 CREATE FUNCTION stet.run_completes(
   d_scope bytea[], d_key bytea[], d_nonce uuid[], d_attempt integer[], d_status integer[], d_headers jsonb[],
-  d_raw_headers bytea[], d_body bytea[], d_retention_ms bigint[], in_session boolean)
+  d_raw_headers bytea[], d_body bytea[], d_retention_ms bigint[]
+  , in_session boolean  -- batch
+)
 RETURNS SETOF stet.outcome
-LANGUAGE plpgsql SECURITY DEFINER AS $$
+LANGUAGE plpgsql
+SECURITY DEFINER  -- batch
+AS $$
 DECLARE
+  -- alone: in_session boolean := true;
+  -- alone: number bigint := stet.lock_number(stet.operation_id(d_scope, d_key));
   at timestamptz;
+  c  record;
 BEGIN
-  IF in_session THEN PERFORM stet.hold(d_scope, d_key); END IF;
+  IF in_session THEN PERFORM stet.hold(d_scope, d_key); END IF;  -- batch
+  -- alone: IF current_setting('synchronous_commit') = 'off' THEN PERFORM stet.be_durable(); END IF;
+  -- alone: IF NOT pg_try_advisory_xact_lock(number) THEN PERFORM pg_advisory_xact_lock(number); END IF;
+  -- alone: PERFORM FROM stet.operations o WHERE o.scope = d_scope AND o.key = d_key FOR NO KEY UPDATE;
   at := stet.clock();
-  RETURN QUERY
+  FOR c IN  -- batch
     WITH held AS MATERIALIZED (
       SELECT d.n, d.scope, d.key, o.retention_ms,
              CASE WHEN o.state IS NULL THEN 10  -- not seen
@@ -34,10 +44,13 @@ BEGIN
                   WHEN o.state = 1 THEN 8  -- if with the same words
                   ELSE 0  -- to be written
              END AS verdict
-        FROM (SELECT n, d_scope[n] AS scope, d_key[n] AS key FROM generate_series(1, cardinality(d_scope)) n OFFSET 0) d
+        FROM (SELECT n, d_scope[n] AS scope, d_key[n] AS key FROM generate_series(1, cardinality(d_scope)) n OFFSET 0) d  -- batch
+        -- alone: FROM (SELECT 1 AS n, d_scope AS scope, d_key AS key) d
         LEFT JOIN LATERAL (
                SELECT o.state, o.nonce, o.attempt, o.retention_ms
-                 FROM stet.operations o WHERE o.scope = d.scope AND o.key = d.key FOR NO KEY UPDATE SKIP LOCKED) o ON true),
+                 FROM stet.operations o WHERE o.scope = d.scope AND o.key = d.key
+                  FOR NO KEY UPDATE SKIP LOCKED  -- batch
+               ) o ON true),
     written AS (
       UPDATE stet.operations o
          SET state = 1, status = d_status[h.n], headers = d_headers[h.n], raw_headers = d_raw_headers[h.n],
@@ -45,7 +58,8 @@ BEGIN
         FROM (SELECT n, scope, key, stet.after(at, CASE WHEN d_retention_ms[n] IS NULL THEN retention_ms
                                                         WHEN d_retention_ms[n] >= 0 THEN d_retention_ms[n] END) AS ends
                 FROM held WHERE verdict = 0 OFFSET 0) h
-       WHERE o.scope = h.scope AND o.key = h.key
+       WHERE o.scope = h.scope AND o.key = h.key  -- batch
+       -- alone: WHERE o.scope = d_scope AND o.key = d_key
       RETURNING h.n, o.expires_at, o.fingerprint, o.recipe),
     -- A token that has completed, or has come too late, needs its lease no more. But the gateway renews while a
     -- service's transaction is open, and that may still roll back: it leaves the lease alone, unless nobody else can
@@ -61,13 +75,20 @@ BEGIN
                      AND (NOT in_session OR l.xmin = pg_current_xact_id()::xid)
                      FOR UPDATE SKIP LOCKED) l
           WHERE h.verdict <> 10)))
-    SELECT (stet.completed(2, w.n, w.fingerprint, w.recipe, at, w.expires_at)).* FROM written w
+    SELECT n, 0 AS verdict, fingerprint, recipe, expires_at
+      -- alone: INTO STRICT c
+      FROM written
     UNION ALL
-    SELECT said.*
-      FROM held h
-     CROSS JOIN LATERAL stet.not_written(h.n, h.verdict, h.scope, h.key, d_status[h.n], d_headers[h.n], d_raw_headers[h.n],
-                                         d_body[h.n], at, in_session) said
-     WHERE h.verdict <> 0;
+    SELECT n, verdict, null, null, null FROM held WHERE verdict <> 0
+  -- alone: ;
+  LOOP  -- batch
+    IF c.verdict = 0 THEN
+      RETURN NEXT stet.completed(2, c.n, c.fingerprint, c.recipe, at, c.expires_at);
+    ELSE
+      RETURN NEXT stet.not_written(c.n, c.verdict, d_scope[c.n], d_key[c.n], d_status[c.n], d_headers[c.n], d_raw_headers[c.n],
+                                   d_body[c.n], at, in_session);
+    END IF;
+  END LOOP;  -- batch
 END
 $$;
 

@@ -21,15 +21,12 @@ BEGIN
     RAISE 'stet.claim: scope, key, fingerprint and wait must not be null (an empty scope is a scope)'
       USING ERRCODE = '22023';
   END IF;
-  SELECT * INTO STRICT said FROM stet.run_claims(
-    c_scope => ARRAY[scope_bytes], c_key => ARRAY[key_bytes], c_nonce => ARRAY[new_nonce],
-    c_fingerprint => ARRAY[CASE WHEN length(claim.fingerprint) = 32 THEN claim.fingerprint
-                                ELSE sha256(claim.fingerprint) END],
-    c_recipe => ARRAY['sql'], c_method => ARRAY[''], c_path => ARRAY[''::bytea], c_scope_rule => ARRAY['sql'],
-    c_on_unknown => ARRAY[1::smallint], c_retention_ms => ARRAY[86400000::bigint],
-    c_tombstone_ms => ARRAY[86400000::bigint],
-    c_lease_ms => ARRAY[stet.span_milliseconds(claim.lease, 'stet.claim: lease')], wait => claim.wait,
-    in_session => true);
+  said := stet.run_claim(
+    c_scope => scope_bytes, c_key => key_bytes, c_nonce => new_nonce,
+    c_fingerprint => CASE WHEN length(claim.fingerprint) = 32 THEN claim.fingerprint ELSE sha256(claim.fingerprint) END,
+    c_recipe => 'sql', c_method => '', c_path => '', c_scope_rule => 'sql', c_on_unknown => 1::smallint,
+    c_retention_ms => 86400000, c_tombstone_ms => 86400000,
+    c_lease_ms => stet.span_milliseconds(claim.lease, 'stet.claim: lease'), wait => claim.wait);
   verdict := (ARRAY['claimed', 'replay', 'in_progress', 'mismatch', 'lapsed', 'unknown', 'expired', '', '',
                     'in_progress'])[said.verdict];
   attempt := said.attempt;
@@ -111,13 +108,10 @@ BEGIN
   END IF;
   headers := coalesce(headers, '[]');
   PERFORM stet.check_headers(headers);
-  SELECT * INTO STRICT said FROM stet.run_completes(
-    d_scope => ARRAY[held.scope], d_key => ARRAY[held.key], d_nonce => ARRAY[held.nonce],
-    d_attempt => ARRAY[held.attempt], d_status => ARRAY[status], d_headers => ARRAY[headers],
-    d_raw_headers => ARRAY[NULL::bytea], d_body => ARRAY[coalesce(body, '')],
-    d_retention_ms => ARRAY[CASE WHEN retention IS NOT NULL
-                                 THEN stet.span_milliseconds(retention, 'stet.complete: retention') END],
-    in_session => true);
+  said := stet.run_complete(
+    d_scope => held.scope, d_key => held.key, d_nonce => held.nonce, d_attempt => held.attempt, d_status => status,
+    d_headers => headers, d_raw_headers => NULL, d_body => coalesce(body, ''),
+    d_retention_ms => CASE WHEN retention IS NOT NULL THEN stet.span_milliseconds(retention, 'stet.complete: retention') END);
   PERFORM stet.raise_unless_done(said);
 END
 $$;
@@ -213,6 +207,42 @@ BEGIN
 END
 $$;
 
+CREATE FUNCTION stet.claim_as_app(
+  c_scope bytea, c_key bytea, c_nonce uuid, c_fingerprint bytea, c_recipe text, c_method text, c_path bytea,
+  c_scope_rule text, c_on_unknown smallint, c_retention_ms bigint, c_tombstone_ms bigint, c_lease_ms bigint, wait boolean)
+RETURNS stet.outcome
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  said stet.outcome := stet.run_claim(c_scope, c_key, c_nonce, c_fingerprint, c_recipe, c_method, c_path, c_scope_rule,
+    c_on_unknown, c_retention_ms, c_tombstone_ms, c_lease_ms, wait);
+BEGIN
+  IF said.verdict = 4 THEN
+    said.fingerprint := NULL;
+    said.recipe := NULL;
+    said.method := NULL;
+    said.path := NULL;
+  END IF;
+  RETURN said;
+END
+$$;
+
+CREATE FUNCTION stet.complete_as_app(
+  d_scope bytea, d_key bytea, d_nonce uuid, d_attempt integer, d_status integer, d_headers jsonb, d_raw_headers bytea,
+  d_body bytea, d_retention_ms bigint)
+RETURNS stet.outcome
+LANGUAGE plpgsql SECURITY DEFINER
+SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  IF (d_status BETWEEN 100 AND 599) IS NOT TRUE THEN
+    RAISE 'stet.complete_as_app: status must be an HTTP status, 100 to 599' USING ERRCODE = '22023';
+  END IF;
+  RETURN stet.run_complete(d_scope, d_key, d_nonce, d_attempt, d_status, d_headers, d_raw_headers, d_body, d_retention_ms);
+END
+$$;
+
 CREATE FUNCTION stet.completes_as_app(
   d_scope bytea[], d_key bytea[], d_nonce uuid[], d_attempt integer[], d_status integer[], d_headers jsonb[],
   d_raw_headers bytea[], d_body bytea[], d_retention_ms bigint[])
@@ -265,5 +295,7 @@ END
 $$;
 
 COMMENT ON FUNCTION stet.claims_as_app IS 'What Stet''s C++ library calls; other languages have the functions beside it';
+COMMENT ON FUNCTION stet.claim_as_app IS 'What Stet''s C++ library calls; other languages have the functions beside it';
+COMMENT ON FUNCTION stet.complete_as_app IS 'What Stet''s C++ library calls; other languages have the functions beside it';
 COMMENT ON FUNCTION stet.completes_as_app IS 'What Stet''s C++ library calls; other languages have the functions beside it';
 COMMENT ON FUNCTION stet.execute_as_app IS 'What Stet''s C++ library calls; other languages have the functions beside it';

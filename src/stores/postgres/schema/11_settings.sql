@@ -11,7 +11,8 @@ BEGIN
   FOR pinned IN
     SELECT oid FROM pg_proc
      WHERE pronamespace = 'stet'::regnamespace
-       AND proname IN ('run_claims', 'run_completes', 'execute', 'sweep', 'find', 'fence')
+       AND proname IN ('run_claims', 'run_completes', 'claim', 'complete', 'claim_as_app', 'complete_as_app', 'execute', 'sweep',
+                       'find', 'fence')
   LOOP
     FOREACH setting IN ARRAY ARRAY[
       'search_path = pg_catalog, pg_temp', 'plan_cache_mode = force_generic_plan', 'enable_seqscan = off',
