@@ -3,6 +3,7 @@
 #include <sys/socket.h>
 
 #include <array>
+#include <cerrno>
 #include <chrono>
 #include <string>
 
@@ -15,6 +16,16 @@ namespace {
 
 constexpr std::uint64_t kLargestBody = 1 << 20;
 
+// A socket with a time limit ends a call with EINTR when the process was stopped and goes on, though nothing has come.
+template <class Call>
+ssize_t unless_interrupted(Call call) {
+  ssize_t done = -1;
+  do {
+    done = call();
+  } while (done < 0 && errno == EINTR);
+  return done;
+}
+
 // What was read and belongs to nothing yet, in front of a socket.
 class Input {
  public:
@@ -25,7 +36,7 @@ class Input {
     buffer_.erase(0, begin_);
     begin_ = 0;
     std::array<char, 16 << 10> piece;
-    const auto got = recv(socket_, piece.data(), piece.size(), 0);
+    const auto got = unless_interrupted([&] { return recv(socket_, piece.data(), piece.size(), 0); });
     if (got <= 0) return false;
     buffer_.append(piece.data(), static_cast<std::size_t>(got));
     return true;
@@ -39,7 +50,7 @@ class Input {
 
 bool send_all(int socket, std::string_view bytes) {
   while (!bytes.empty()) {
-    const auto sent = send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+    const auto sent = unless_interrupted([&] { return send(socket, bytes.data(), bytes.size(), MSG_NOSIGNAL); });
     if (sent <= 0) return false;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }

@@ -1,5 +1,6 @@
 """The demo API by itself: honestly not idempotent, with every fault it promises (src/demo/README.md); and protected."""
 
+import pathlib
 import signal
 import time
 
@@ -7,6 +8,7 @@ import pytest
 from support.concurrently import all_at_once
 from support.http_client import Client, Closed
 from support.processes import run_stet
+from support.upstream import wait_until
 
 
 def post(demo, query="", key="k", headers=(), **more):
@@ -92,6 +94,18 @@ def test_it_reads_requests_strictly_and_keeps_connections(start_demo):
         connection.send(b"POST /charges HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n")
         assert connection.read_answer().status == 400
         assert connection.is_closed()
+
+
+def test_a_connection_outlives_a_pause_of_the_process(start_demo):
+    demo = start_demo()
+    with Client(demo.address).connect() as connection:
+        for _ in range(3):
+            connection.send(b"GET /charges HTTP/1.1\r\nHost: x\r\n\r\n")
+            assert connection.read_answer().status == 200
+            time.sleep(0.2)  # it waits for the next request by now
+            demo.signal(signal.SIGSTOP)
+            wait_until(lambda: pathlib.Path(f"/proc/{demo.pid}/stat").read_text().rsplit(")", 1)[1].split()[0] == "T")
+            demo.signal(signal.SIGCONT)
 
 
 def test_sigterm_ends_it_at_once_even_in_a_delay(start_demo):
