@@ -23,7 +23,7 @@ class Verdict:
     def failed(self):
         return self.named("fail")
 
-    def __str__(self):
+    def __repr__(self):  # also what a failed assertion shows
         seen = [f"{check['result']} {name}: {check['saw']}" for name, check in self.checks.items()]
         return "\n".join([self.report["verdict"], *seen])
 
