@@ -51,9 +51,9 @@ def everything_that_can_go_wrong(gateway, upstream, key):
 
 
 def test_descriptors_return_to_where_they_were(start_gateway, upstream, key):
-    gateway = start_gateway('limits.keep_alive = "300ms"\n')
+    gateway = start_gateway('limits.keep_alive = "1s"\n')
     everything_that_can_go_wrong(gateway, upstream, key + "w")
-    time.sleep(0.5)
+    time.sleep(1.5)
     before = descriptors(gateway)
     for i in range(15):
         everything_that_can_go_wrong(gateway, upstream, f"{key}-{i}")
@@ -173,4 +173,4 @@ def test_the_store_does_not_grow_for_ever(start_gateway, upstream, key):
         return sum(f.stat().st_size for f in gateway.directory.glob("stet.db*"))
 
     first = size_after(10, "first")
-    assert size_after(30, "more") < 2 * first + (4 << 20), "three times as many operations, and the room of the old ones is not used"
+    assert size_after(30, "more") < 2 * first + (10 << 20), "three times as many operations, and the room of the old ones is not used"
