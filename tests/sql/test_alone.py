@@ -1,4 +1,4 @@
-"""A command by itself comes to what it comes to in a batch: the functions for one are made from the text of those for many."""
+"""A command by itself comes to what it comes to in a batch, although its function is written out for one key."""
 
 import psycopg2
 import pytest

@@ -1,11 +1,6 @@
 #pragma once
-// The schema `stet` as SQL (postgres/schema/): every statement, for a database that has none of it. Text
-// only, no connection: who runs it puts a transaction around it.
-//
-// What a claim and a completion come to is written once there, for the many commands of a batch. The
-// functions for one command of a service's transaction are made from that text, so that they cannot decide
-// otherwise: what remains of a column is its one value. They are for the planner's sake: whose key is known
-// before a statement starts opens one partition, who looks it up in an array opens all.
+// The schema `stet` as SQL (postgres/schema/): every statement, for a database that has none of it. Text only, no
+// connection: who runs it puts a transaction around it.
 
 #include <string>
 #include <string_view>

@@ -18,25 +18,15 @@ $$;
 -- out has no answer.
 CREATE FUNCTION stet.run_completes(
   d_scope bytea[], d_key bytea[], d_nonce uuid[], d_attempt integer[], d_status integer[], d_headers jsonb[],
-  d_raw_headers bytea[], d_body bytea[], d_retention_ms bigint[]
-  , in_session boolean  -- batch
-)
+  d_raw_headers bytea[], d_body bytea[], d_retention_ms bigint[], in_session boolean)
 RETURNS SETOF stet.outcome
-LANGUAGE plpgsql
-SECURITY DEFINER  -- batch
-AS $$
+LANGUAGE plpgsql SECURITY DEFINER AS $$
 DECLARE
-  -- alone: in_session boolean := true;
-  -- alone: number bigint := stet.lock_number(stet.operation_id(d_scope, d_key));
   at timestamptz;
-  c  record;
 BEGIN
-  IF in_session THEN PERFORM stet.hold(d_scope, d_key); END IF;  -- batch
-  -- alone: IF current_setting('synchronous_commit') = 'off' THEN PERFORM stet.be_durable(); END IF;
-  -- alone: IF NOT pg_try_advisory_xact_lock(number) THEN PERFORM pg_advisory_xact_lock(number); END IF;
-  -- alone: PERFORM FROM stet.operations o WHERE o.scope = d_scope AND o.key = d_key FOR NO KEY UPDATE;
+  IF in_session THEN PERFORM stet.hold(d_scope, d_key); END IF;
   at := stet.clock();
-  FOR c IN  -- batch
+  RETURN QUERY
     WITH held AS MATERIALIZED (
       SELECT d.n, d.scope, d.key, o.retention_ms,
              CASE WHEN o.state IS NULL THEN 10  -- not seen
@@ -44,13 +34,10 @@ BEGIN
                   WHEN o.state = 1 THEN 8  -- if with the same words
                   ELSE 0  -- to be written
              END AS verdict
-        FROM (SELECT n, d_scope[n] AS scope, d_key[n] AS key FROM generate_series(1, cardinality(d_scope)) n OFFSET 0) d  -- batch
-        -- alone: FROM (SELECT 1 AS n, d_scope AS scope, d_key AS key) d
+        FROM (SELECT n, d_scope[n] AS scope, d_key[n] AS key FROM generate_series(1, cardinality(d_scope)) n OFFSET 0) d
         LEFT JOIN LATERAL (
                SELECT o.state, o.nonce, o.attempt, o.retention_ms
-                 FROM stet.operations o WHERE o.scope = d.scope AND o.key = d.key
-                  FOR NO KEY UPDATE SKIP LOCKED  -- batch
-               ) o ON true),
+                 FROM stet.operations o WHERE o.scope = d.scope AND o.key = d.key FOR NO KEY UPDATE SKIP LOCKED) o ON true),
     written AS (
       UPDATE stet.operations o
          SET state = 1, status = d_status[h.n], headers = d_headers[h.n], raw_headers = d_raw_headers[h.n],
@@ -58,8 +45,7 @@ BEGIN
         FROM (SELECT n, scope, key, stet.after(at, CASE WHEN d_retention_ms[n] IS NULL THEN retention_ms
                                                         WHEN d_retention_ms[n] >= 0 THEN d_retention_ms[n] END) AS ends
                 FROM held WHERE verdict = 0 OFFSET 0) h
-       WHERE o.scope = h.scope AND o.key = h.key  -- batch
-       -- alone: WHERE o.scope = d_scope AND o.key = d_key
+       WHERE o.scope = h.scope AND o.key = h.key
       RETURNING h.n, o.expires_at, o.fingerprint, o.recipe),
     -- A token that has completed, or has come too late, needs its lease no more. But the gateway renews while a
     -- service's transaction is open, and that may still roll back: it leaves the lease alone, unless nobody else can
@@ -75,20 +61,13 @@ BEGIN
                      AND (NOT in_session OR l.xmin = pg_current_xact_id()::xid)
                      FOR UPDATE SKIP LOCKED) l
           WHERE h.verdict <> 10)))
-    SELECT n, 0 AS verdict, fingerprint, recipe, expires_at
-      -- alone: INTO STRICT c
-      FROM written
+    SELECT (stet.completed(2, w.n, w.fingerprint, w.recipe, at, w.expires_at)).* FROM written w
     UNION ALL
-    SELECT n, verdict, null, null, null FROM held WHERE verdict <> 0
-  -- alone: ;
-  LOOP  -- batch
-    IF c.verdict = 0 THEN
-      RETURN NEXT stet.completed(2, c.n, c.fingerprint, c.recipe, at, c.expires_at);
-    ELSE
-      RETURN NEXT stet.not_written(c.n, c.verdict, d_scope[c.n], d_key[c.n], d_status[c.n], d_headers[c.n], d_raw_headers[c.n],
-                                   d_body[c.n], at, in_session);
-    END IF;
-  END LOOP;  -- batch
+    SELECT said.*
+      FROM held h
+     CROSS JOIN LATERAL stet.not_written(h.n, h.verdict, h.scope, h.key, d_status[h.n], d_headers[h.n], d_raw_headers[h.n],
+                                         d_body[h.n], at, in_session) said
+     WHERE h.verdict <> 0;
 END
 $$;
 
@@ -112,6 +91,53 @@ BEGIN
     RETURN stet.verdict(2, n, 9);
   END IF;
   RETURN stet.completed(2, n, o.fingerprint, o.recipe, at, o.expires_at);
+END
+$$;
+
+-- ---- One completion, of a service's transaction ----
+--
+-- The same as run_completes does for many, written out as run_claim is, and for its reason.
+CREATE FUNCTION stet.run_complete(
+  d_scope bytea, d_key bytea, d_nonce uuid, d_attempt integer, d_status integer, d_headers jsonb, d_raw_headers bytea,
+  d_body bytea, d_retention_ms bigint)
+RETURNS stet.outcome
+LANGUAGE plpgsql AS $$
+DECLARE
+  number  bigint := stet.lock_number(stet.operation_id(d_scope, d_key));
+  at      timestamptz;
+  ends    timestamptz;
+  held    record;
+  verdict integer;
+  written record;
+BEGIN
+  PERFORM stet.be_durable();
+  PERFORM pg_advisory_xact_lock(number);
+  SELECT o.state, o.nonce, o.attempt, o.retention_ms INTO held
+    FROM stet.operations o WHERE o.scope = d_scope AND o.key = d_key FOR NO KEY UPDATE;
+  verdict := CASE WHEN NOT FOUND THEN 10  -- not seen
+                  WHEN held.nonce IS DISTINCT FROM d_nonce OR held.attempt IS DISTINCT FROM d_attempt OR held.state = 3 THEN 9
+                  WHEN held.state = 1 THEN 8  -- if with the same words
+                  ELSE 0  -- to be written
+             END;
+  at := stet.clock();
+  -- Its lease goes with it where nobody else can have seen that. Else the gateway renews while this transaction is open,
+  -- which may still roll back.
+  IF verdict <> 10 THEN
+    DELETE FROM stet.leases l
+     WHERE l.scope = d_scope AND l.key = d_key AND l.nonce = d_nonce AND l.attempt = d_attempt
+       AND l.xmin = pg_current_xact_id()::xid;
+  END IF;
+  IF verdict <> 0 THEN
+    RETURN stet.not_written(1, verdict, d_scope, d_key, d_status, d_headers, d_raw_headers, d_body, at, true);
+  END IF;
+  ends := stet.after(at, CASE WHEN d_retention_ms IS NULL THEN held.retention_ms
+                              WHEN d_retention_ms >= 0 THEN d_retention_ms END);
+  UPDATE stet.operations o
+     SET state = 1, status = d_status, headers = d_headers, raw_headers = d_raw_headers, body = d_body,
+         expires_at = ends, sweep_at = least(o.sweep_at, ends)
+   WHERE o.scope = d_scope AND o.key = d_key
+  RETURNING o.fingerprint, o.recipe, o.expires_at INTO STRICT written;
+  RETURN stet.completed(2, 1, written.fingerprint, written.recipe, at, written.expires_at);
 END
 $$;
 
