@@ -43,6 +43,20 @@ TEST_F(Mistakes, a_handler_that_has_rolled_its_claim_back_does_not_answer_for_it
   EXPECT_EQ(send(post("alice", "k"), kCharge).status, 201);
 }
 
+TEST_F(Mistakes, reach_the_log_of_the_service_with_their_reason_and_its_caller_without) {
+  std::vector<std::string> said;
+  options_.on_store_error = [&](const StoreError& error) { said.emplace_back(error.what()); };
+  for (std::size_t i = 1; i <= 2; ++i) {
+    const Response response = send(post("alice", "k"), "ROLLBACK");
+    EXPECT_EQ(response.status, 503);
+    EXPECT_THAT(response.body, testing::Not(testing::HasSubstr("transaction")));
+    ASSERT_EQ(said.size(), i);
+    EXPECT_THAT(said.back(), testing::HasSubstr("no transaction is open"));
+  }
+  EXPECT_EQ(send(post("alice", "k"), kCharge).status, 201);
+  EXPECT_EQ(said.size(), 2U);
+}
+
 TEST_F(Mistakes, an_empty_scope_is_none) {
   options_.scope = [](const Request& request) {
     return std::string(header(request, "X-Account").value_or(""));

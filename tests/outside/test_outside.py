@@ -103,7 +103,7 @@ void fragment(sqlite3* db, stet::Pool& pool, stet::Renewer& renewer, const std::
 def test_the_fragments_of_the_page_compile(prefix, tmp_path):
     page = (ROOT / "docs" / "library.md").read_text()
     fragments = [block for block in re.findall(r"```cpp\n(.*?)```", page, re.DOTALL) if "int main" not in block]
-    assert len(fragments) == 5
+    assert len(fragments) == 4
     found = {**os.environ, "PKG_CONFIG_PATH": next(prefix.rglob("pkgconfig"))}
     flags = run("pkg-config", "--cflags", "stet-sqlite", "stet-postgres", "stet-http", env=found).split()
     for number, block in enumerate(fragments):

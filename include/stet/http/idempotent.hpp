@@ -13,7 +13,8 @@
 //   stet::http::Response response = create_order(request);
 //
 // Threads: what it returns may be called by many at a time if your functions may.
-// Errors: store trouble (StoreError, the handler's own included) becomes 503 store-unavailable. What else the
+// Errors: store trouble (StoreError, the handler's own included) becomes 503 store-unavailable, and
+// Options::on_store_error hears why. What else the
 // handler throws passes through, after a roll-back, and so does std::invalid_argument for an answer whose
 // status is not one of 100 to 599.
 
@@ -53,6 +54,10 @@ struct Options {
   std::vector<std::string> fingerprint_headers{};  // these headers, too
 
   RunOptions run{};  // `refingerprint` is filled in
+
+  // Hears of each StoreError that a caller is shown as 503 (or 500, a damaged record), before it is: what()
+  // says why, for your log; the caller is not told. From whichever threads call the middleware; must not throw.
+  std::function<void(const StoreError&)> on_store_error{};
 };
 
 // The parts, for operations with phases and for frameworks of another shape.
@@ -93,6 +98,7 @@ auto idempotent(Options options, Begin begin, Handler handler) {
       if (handled.then == Then::commit) transaction.commit();
       return std::move(handled.response);
     } catch (const StoreError& error) {
+      if (options.on_store_error) options.on_store_error(error);
       return store_failed(error);
     }
   };
