@@ -87,6 +87,8 @@ void serve(const booking::Options& options) {
   std::jthread stopping([&] {
     int signal = 0;
     sigwait(&signals, &signal);
+    // Trap: before it runs, stop() does nothing, and no second signal will come.
+    while (!server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     server.stop();  // finishes what has begun
   });
   server.listen_after_bind();
