@@ -82,6 +82,15 @@ def test_each_statement_about_a_key_reads_one_partition_by_its_index(db):
         assert len(partitions_read(plan)) <= 1, f"{query}\n{plan}"
 
 
+# What makes a claim of its own cheap; a batch's plans open all of them.
+def test_a_claim_by_itself_opens_one_partition_for_what_it_reads(db):
+    seen = plans(db, *["select * from stet.claim('hotel-1', 'alone', 'f')"] * 2)
+    read = [plan for query, plan in seen if "operations_" in plan and "INSERT" not in query]
+    assert len(read) >= 2, seen
+    for plan in read:
+        assert len(set(re.findall(r" on operations_(\d+)", plan))) == 1, plan
+
+
 def test_a_batch_reads_only_the_partitions_of_its_scopes(db):
     db.row(in_batch(CLAIMS, 1))
     (written,) = [plan for query, plan in plans(db, in_batch(COMPLETES, 1, scopes=7)) if "UPDATE stet.operations" in query]
