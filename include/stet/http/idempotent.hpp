@@ -14,9 +14,8 @@
 //
 // Threads: what it returns may be called by many at a time if your functions may.
 // Errors: store trouble (StoreError, the handler's own included) becomes 503 store-unavailable, and
-// Options::on_store_error hears why. What else the
-// handler throws passes through, after a roll-back, and so does std::invalid_argument for an answer whose
-// status is not one of 100 to 599.
+// Options::on_store_error hears why. What else the handler throws passes through, after a roll-back, and so
+// does std::invalid_argument for an answer whose status is not one of 100 to 599.
 
 #include <functional>
 #include <optional>

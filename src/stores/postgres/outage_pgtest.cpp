@@ -75,20 +75,39 @@ TEST(Outages, notice_an_idle_connection_that_was_closed_before_anything_is_sent)
   }
 }
 
+// The backend of a store's one connection, from now on until its end.
+class StandsStill {
+ public:
+  StandsStill(const TestDatabase& database, Store& store) {
+    EXPECT_NE(as<result::Claimed>(repeated(store, claim_of("before"))), nullptr);
+    backend_ = std::stoi(database.sql(std::string("SELECT pid ") + kBackends));
+    EXPECT_EQ(::kill(backend_, SIGSTOP), 0);
+  }
+  ~StandsStill() { go_on(); }
+  StandsStill(const StandsStill&) = delete;
+  StandsStill& operator=(const StandsStill&) = delete;
+  void go_on() const { ::kill(backend_, SIGCONT); }
+
+ private:
+  pid_t backend_ = 0;
+};
+
+Options impatient() {
+  Options options;
+  options.operation_time = 300ms;
+  return options;
+}
+
 // A server that answers too late: the outcome is unknown, and the nonce tells what it was.
 TEST(Outages, leave_a_silent_server_in_time_and_find_their_own_claim_by_its_nonce) {
   const TestDatabase database;
-  Options options;
-  options.operation_time = 300ms;
-  const auto store = open_one(database, options);
-  EXPECT_NE(as<result::Claimed>(repeated(*store, claim_of("before"))), nullptr);
-  const pid_t backend = std::stoi(database.sql(std::string("SELECT pid ") + kBackends));
-  ASSERT_EQ(::kill(backend, SIGSTOP), 0);
+  const auto store = open_one(database, impatient());
+  const StandsStill backend(database, *store);
   const auto c = claim_of("k");
   const auto begin = std::chrono::steady_clock::now();
   EXPECT_EQ(thrown_by(*store, c), StoreFailure::unavailable);
   EXPECT_LT(std::chrono::steady_clock::now() - begin, 10s);
-  ::kill(backend, SIGCONT);
+  backend.go_on();
   // On a new connection. It never is in progress with nobody but itself.
   EXPECT_NE(as<result::Claimed>(repeated(*store, c)), nullptr);
   EXPECT_NE(as<result::Ok>(repeated(*store, completion_of(c))), nullptr);
@@ -97,17 +116,13 @@ TEST(Outages, leave_a_silent_server_in_time_and_find_their_own_claim_by_its_nonc
 // Nobody owns what a claim leaves that is carried out after it was withdrawn: its key would be unknown for ever.
 TEST(Outages, do_not_call_a_claim_withdrawn_while_the_server_may_still_be_at_it) {
   const TestDatabase database;
-  Options options;
-  options.operation_time = 300ms;
-  const auto store = open_one(database, options);
-  EXPECT_NE(as<result::Claimed>(repeated(*store, claim_of("before"))), nullptr);
-  const pid_t backend = std::stoi(database.sql(std::string("SELECT pid ") + kBackends));
-  ASSERT_EQ(::kill(backend, SIGSTOP), 0);
+  const auto store = open_one(database, impatient());
+  const StandsStill backend(database, *store);
   const auto c = claim_of("k");
   EXPECT_EQ(thrown_by(*store, c), StoreFailure::unavailable);
   const command::Release withdrawal{token_of(c)};
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(failure(tried(*store, withdrawal)));
-  ::kill(backend, SIGCONT);
+  backend.go_on();
   // Freed now, or by a withdrawal that was not heard of.
   const Store::Outcome said = repeated(*store, withdrawal);
   EXPECT_TRUE(as<result::Ok>(said) != nullptr || as<result::Fenced>(said) != nullptr);

@@ -163,6 +163,10 @@ class PostgresStore final : public Store {
   // rows: a claim of another gateway, a sweep. So it is asked once more at once; what then still holds it may
   // do so for long.
   void one_round(std::span<const Command> batch, const Places& places, std::vector<Outcome>& outcomes) {
+    // Asked before the round is sent: what has ended by then the round sees, whatever ends while it runs.
+    const bool on_its_way =
+        std::ranges::any_of(places, [&](std::size_t place) { return withdraws_a_doubt(batch[place]); }) &&
+        shared_->unanswered.any();
     Places locked = ask(batch, places, outcomes);
     try {
       if (!locked.empty()) locked = ask(batch, locked, outcomes);
@@ -174,16 +178,19 @@ class PostgresStore final : public Store {
       outcomes[place] =
           Failed{StoreFailure::unavailable, "an earlier write of this claim may still be on its way"};
     }
-    for (const std::size_t place : places) withdrawn(batch[place], outcomes[place]);
+    if (!on_its_way) return;
+    // Nothing was there to withdraw, but what was given up may have come to be there since, or may yet.
+    for (const std::size_t place : places) {
+      const auto* const said = std::get_if<Result>(&outcomes[place]);
+      const bool nothing = said != nullptr && std::holds_alternative<result::Fenced>(*said);
+      if (!nothing || !withdraws_a_doubt(batch[place])) continue;
+      outcomes[place] = Failed{StoreFailure::unavailable, "the claim that is withdrawn may still be on its way"};
+    }
   }
 
-  // Nothing is there to withdraw, but what was given up may come to be there.
-  void withdrawn(const Command& command, Outcome& outcome) {
+  bool withdraws_a_doubt(const Command& command) const {
     const auto* const release = std::get_if<command::Release>(&command);
-    const auto* const said = std::get_if<Result>(&outcome);
-    if (release == nullptr || said == nullptr || !std::holds_alternative<result::Fenced>(*said)) return;
-    if (!shared_->doubts.has(release->token.nonce) || !shared_->unanswered.any()) return;
-    outcome = Failed{StoreFailure::unavailable, "the claim that is withdrawn may still be on its way"};
+    return release != nullptr && shared_->doubts.has(release->token.nonce);
   }
 
   // The claims that were locked.
